@@ -1,0 +1,3 @@
+"""Allocation runs, their records, and snapshots made from rows."""
+
+from __future__ import annotations

@@ -1,0 +1,74 @@
+"""Allocation runs and what happened in them. Written by ``allocator.services`` only."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+from allocator.choices import RunState
+from inventory.models import Cluster
+
+
+class AllocationRun(models.Model):
+    """One attempt of the portal to allocate one claim and write the result back.
+
+    The claim is named, not referenced: it may vanish while the run is kept.
+    ``plan`` is the AllocationResult in Kubernetes' JSON, ``patch`` exactly what
+    was sent, ``reason`` one sentence about the end.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="runs")
+    namespace = models.CharField(max_length=63)
+    claim_name = models.CharField(max_length=253)
+    claim_uid = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=16, choices=RunState, default=RunState.QUEUED)
+    dry_run = models.BooleanField(default=False)
+    wanted_node = models.CharField(max_length=253, blank=True)
+    node_name = models.CharField(max_length=253, blank=True)
+    attempts = models.IntegerField(default=0)
+    snapshot_seq = models.BigIntegerField(null=True)
+    plan = models.JSONField(null=True)
+    patch = models.JSONField(null=True)
+    written_resource_version = models.CharField(max_length=64, blank=True)
+    reason = models.TextField(blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["cluster", "-created_at"], name="run_by_time"),
+            models.Index(
+                fields=["cluster", "namespace", "claim_name"], name="run_by_claim"
+            ),
+            models.Index(fields=["state"], name="run_by_state"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.claim_name}: {self.state}"
+
+
+class RunTransition(models.Model):
+    """One change of a run's state: when, who, why."""
+
+    run = models.ForeignKey(
+        AllocationRun, on_delete=models.CASCADE, related_name="transitions"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+    from_state = models.CharField(max_length=16, choices=RunState, blank=True)
+    to_state = models.CharField(max_length=16, choices=RunState)
+    actor = models.CharField(max_length=150)
+    reason = models.TextField(blank=True)
+    details = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.from_state} → {self.to_state}"

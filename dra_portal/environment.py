@@ -1,0 +1,52 @@
+"""Typed reading of environment variables; a wrong value stops the start with its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default)
+
+
+def boolean(name: str, *, default: bool) -> bool:
+    raw = os.environ.get(name)
+    if raw is None or raw == "":
+        return default
+    if raw.lower() in _TRUE:
+        return True
+    if raw.lower() in _FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name} is {raw!r}: use true or false.")
+
+
+def integer(name: str, default: int) -> int:
+    raw = os.environ.get(name)
+    if raw is None or raw == "":
+        return default
+    try:
+        return int(raw)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} is {raw!r}: use a whole number.") from None
+
+
+def listing(name: str, default: str = "") -> list[str]:
+    """A comma-separated list, blanks dropped."""
+    return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def secret(name: str) -> str:
+    """The variable itself, or the content of the file that NAME_FILE names."""
+    path = os.environ.get(f"{name}_FILE")
+    if path:
+        try:
+            return Path(path).read_text(encoding="utf-8").strip()
+        except OSError as error:
+            raise ImproperlyConfigured(f"{name}_FILE: {error}") from error
+    return os.environ.get(name, "")

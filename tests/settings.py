@@ -1,0 +1,18 @@
+"""Settings of the test run: PostgreSQL, fast hashes, nothing of the developer's machine."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+os.environ.setdefault("DRA_PORTAL_VAR", tempfile.mkdtemp(prefix="dra-portal-tests-"))
+os.environ["DRA_PORTAL_DATABASE"] = os.environ.get(
+    "DRA_PORTAL_TEST_DATABASE", "postgresql://postgres@127.0.0.1:5432/dra_portal"
+)
+os.environ.setdefault("DRA_PORTAL_BROKER", "memory://")
+os.environ.setdefault("DRA_PORTAL_LOG_LEVEL", "WARNING")
+
+from dra_portal.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STATIC_ROOT.mkdir(exist_ok=True)  # type: ignore[name-defined]  # noqa: F405
