@@ -1,0 +1,45 @@
+# `make` alone prints this list. Everything runs from a clean checkout.
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint fmt bench serve watch worker schema setup
+
+PORT ?= 8000
+DUMP ?=
+RUN := bin/uv run --locked
+
+help: ## print this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+
+setup: ## install the locked dependencies into .venv
+	@bin/uv sync --locked --quiet
+
+demo: ## show a realistic cluster in the browser (PORT=8000; DUMP="a.json b.yaml" shows a dump instead)
+	@bin/uv sync --locked --quiet --no-default-groups --inexact
+	@exec bin/demo --port $(PORT) $(DUMP)
+
+test: ## lint, then every test; installs and starts what they need
+	@bin/uv sync --locked --quiet
+	@exec .venv/bin/python bin/run_tests.py
+
+lint: ## formatting, rules, types, layers, templates, migrations, API schema
+	@bin/uv sync --locked --quiet
+	@exec bin/lint
+
+fmt: ## format Python
+	@$(RUN) ruff format .
+	@$(RUN) ruff check --fix --quiet .
+
+bench: ## measure, and print a table: ours, the comparison, ratio, memory
+	@bin/uv sync --locked --quiet
+	@.venv/bin/python -m bench
+
+serve: ## the web server (settings from the environment, docs/operations.md)
+	@$(RUN) uvicorn dra_portal.asgi:application --port $(PORT)
+
+watch: ## mirror the clusters of clusters.yaml into the database
+	@$(RUN) manage.py watch
+
+worker: ## a Celery worker
+	@$(RUN) celery -A dra_portal worker --loglevel INFO
+
+schema: ## write openapi.yaml anew
+	@$(RUN) manage.py spectacular --validate --fail-on-warn --file openapi.yaml

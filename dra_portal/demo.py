@@ -1,0 +1,251 @@
+"""``make demo``: every process of the portal on one machine, nothing installed but Python.
+
+Children: the stand-in cluster and the watch. In this process: the web server and
+one Celery worker on the memory broker. SQLite and the demo's files live in
+DRA_PORTAL_VAR. Ctrl-C stops them all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from celery.worker import WorkController
+from django.contrib.auth.models import Group, User
+
+from inventory.models import Cluster, WatchState
+from web import tokens
+from web.doors import Role
+
+STOP_SECONDS = 5.0
+
+
+class DemoError(Exception):
+    """Why the demo cannot start, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    username: str
+    password: str
+    token_file: Path
+
+
+@dataclass(slots=True)
+class Children:
+    """Child processes in groups of their own, so that Ctrl-C reaches only us."""
+
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def start(self, name: str, *command: str) -> None:
+        self.running[name] = subprocess.Popen(
+            [sys.executable, *command], start_new_session=True
+        )
+
+    def dead(self) -> str | None:
+        """The name of a child that has ended by itself."""
+        return next((n for n, p in self.running.items() if p.poll() is not None), None)
+
+    def stop(self) -> None:
+        for process in self.running.values():
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+        deadline = time.monotonic() + STOP_SECONDS
+        for process in self.running.values():
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise DemoError when somebody listens there already."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise DemoError(
+                f"Port {port} is taken ({error.strerror}). Choose another: make demo PORT=8001"
+            ) from None
+
+
+def write_private(path: Path, content: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    path.write_text(content, encoding="utf-8")
+
+
+def make_login(directory: Path) -> Login:
+    """The demo's user (administrator) with a password and an API token, made once and kept."""
+    password_file, token_file = directory / "password", directory / "token"
+    if not password_file.exists():
+        write_private(password_file, secrets.token_urlsafe(9))
+    password = password_file.read_text(encoding="utf-8")
+    user, created = User.objects.get_or_create(
+        username="demo", defaults={"is_staff": True, "is_superuser": True}
+    )
+    if created or not user.check_password(password):
+        user.set_password(password)
+        user.save()
+    user.groups.add(*Group.objects.filter(name__in=[role.value for role in Role]))
+    if not token_file.exists() or tokens.verify(token_file.read_text("utf-8")) is None:
+        _, secret = tokens.create(user=user, name="make demo", role=Role.ADMIN)
+        write_private(token_file, secret)
+    return Login("demo", password, token_file)
+
+
+def write_clusters(path: Path, dumps: list[Path]) -> None:
+    """clusters.yaml: the stand-in, or the given dump files as one read-only cluster."""
+    if dumps:
+        missing = [str(dump) for dump in dumps if not dump.is_file()]
+        if missing:
+            raise DemoError(f"No such file: {', '.join(missing)}")
+        name = "".join(c if c.isalnum() else "-" for c in dumps[0].stem.lower()).strip(
+            "-"
+        )
+        entry: dict[str, object] = {
+            "name": name[:63] or "dump",
+            "dump": [str(dump.resolve()) for dump in dumps],
+        }
+    else:
+        entry = {"name": "demo", "kubeconfig": "kubeconfig", "writer": "direct"}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump({"clusters": [entry]}), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def celery_worker() -> Iterator[None]:
+    """One worker with two threads in this process, on the memory broker."""
+    from dra_portal.celery import app
+
+    app.loader.import_default_modules()
+    worker = WorkController(app=app, pool_cls="threads", concurrency=2)
+    thread = threading.Thread(target=worker.start, name="celery-worker", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        worker.stop()
+        thread.join(STOP_SECONDS)
+
+
+def wait_for_mirror(children: Children, seconds: float = 120.0) -> None:
+    """Until every kind has been listed once; a child that dies ends the wait."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if name := children.dead():
+            raise DemoError(
+                f"The {name} process ended by itself; its message is above."
+            )
+        states = WatchState.objects.values_list("state", flat=True)
+        waiting = [s for s in states if s in {"starting", "listing"}]
+        if states and not waiting:
+            return
+        if (
+            error := Cluster.objects.exclude(error="")
+            .values_list("error", flat=True)
+            .first()
+        ):
+            raise DemoError(error)
+        time.sleep(0.2)
+    raise DemoError(f"The cluster has not been read within {seconds:.0f} s.")
+
+
+def announce(host: str, port: int, login: Login) -> None:
+    print(
+        f"\nDRA Portal is running.\n\n"
+        f"  open      http://{host}:{port}/\n"
+        f"  log in    {login.username}   password  {login.password}\n"
+        f'  API       curl -H "Authorization: Bearer $(cat {_short(login.token_file)})" '
+        f"http://{host}:{port}/api/v1/clusters/\n"
+        f"  stop      Ctrl-C\n",
+        flush=True,
+    )
+
+
+def _short(path: Path) -> str:
+    with contextlib.suppress(ValueError):
+        return str(path.relative_to(Path.cwd()))
+    return str(path)
+
+
+def serve(host: str, port: int, children: Children) -> None:
+    """The web server in this thread until a signal or until a child dies."""
+    import uvicorn
+
+    server = uvicorn.Server(
+        uvicorn.Config(
+            "dra_portal.asgi:application",
+            host=host,
+            port=port,
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=2,
+        )
+    )
+
+    def watch_children() -> None:
+        while not server.should_exit:
+            if name := children.dead():
+                print(f"The {name} process ended by itself; stopping.", file=sys.stderr)
+                server.should_exit = True
+            time.sleep(1)
+
+    threading.Thread(target=watch_children, name="children", daemon=True).start()
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+
+
+def run_demo(
+    *, host: str, port: int, dumps: list[Path], nodes: int, directory: Path
+) -> None:
+    """Start everything, print where it is, and stay until stopped. Raises DemoError."""
+    check_port(host, port)
+    write_clusters(directory / "clusters.yaml", dumps)
+    # The stand-in begins anew each time, so yesterday's mirror of it means nothing.
+    Cluster.objects.all().delete()
+    login = make_login(directory)
+    children = Children()
+    try:
+        if not dumps:
+            kubeconfig = directory / "kubeconfig"
+            kubeconfig.unlink(missing_ok=True)
+            children.start(
+                "stand-in cluster", "-m", "cluster.standin", "--nodes", str(nodes),
+                "--life", "--kubeconfig", str(kubeconfig),
+            )  # fmt: skip
+            _wait_for_file(kubeconfig, children)
+        children.start("watch", "manage.py", "watch")
+        print("Reading the cluster ...", flush=True)
+        wait_for_mirror(children)
+        with celery_worker():
+            announce(host, port, login)
+            serve(host, port, children)
+    finally:
+        children.stop()
+        print("Stopped.", flush=True)
+
+
+def _wait_for_file(path: Path, children: Children) -> None:
+    for _ in range(300):
+        if path.exists():
+            return
+        if name := children.dead():
+            raise DemoError(
+                f"The {name} process ended by itself; its message is above."
+            )
+        time.sleep(0.1)
+    raise DemoError("The stand-in cluster did not start within 30 s.")

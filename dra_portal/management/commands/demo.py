@@ -1,0 +1,40 @@
+"""``manage.py demo``: what ``make demo`` runs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from dra_portal.demo import DemoError, run_demo
+
+
+class Command(BaseCommand):
+    help = "Run the whole portal on this machine with a stand-in cluster or a dump."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument(
+            "--nodes", type=int, default=20, help="of the stand-in cluster"
+        )
+        parser.add_argument(
+            "dump", nargs="*", type=Path, help="kubectl get -o json files"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0)
+        try:
+            run_demo(
+                host=options["host"],
+                port=options["port"],
+                dumps=options["dump"],
+                nodes=options["nodes"],
+                directory=settings.VAR_DIR,
+            )
+        except DemoError as error:
+            raise CommandError(str(error)) from error

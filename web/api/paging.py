@@ -1,0 +1,25 @@
+"""Cursor paging: stable while rows come and go, and as quick on the last page as on the first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework.pagination import CursorPagination
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+
+class CursorPages(CursorPagination):
+    """``?limit=`` 1 to 1,000 rows a page, ``?cursor=`` from ``next`` and ``previous``."""
+
+    page_size = 100
+    page_size_query_param = "limit"
+    max_page_size = 1000
+    ordering = "pk"
+
+    def get_ordering(
+        self, request: Request, queryset: QuerySet[Any], view: APIView
+    ) -> tuple[str, ...]:
+        ordering = getattr(view, "cursor_ordering", self.ordering)
+        return (ordering,) if isinstance(ordering, str) else tuple(ordering)

@@ -1,0 +1,34 @@
+"""Viewers read, operators act. A token never does more than its own role."""
+
+from __future__ import annotations
+
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from web.doors import Role, role_of
+from web.models import ApiToken
+
+
+def role_of_request(request: Request) -> Role | None:
+    """The role of the signed-in user, capped by the token's; None: no role at all."""
+    role = role_of(request.user)
+    if role is not None and isinstance(request.auth, ApiToken):
+        return min(role, Role(request.auth.role))
+    return role
+
+
+class ViewerReads(BasePermission):
+    """The default door: a viewer may read, an operator may also act."""
+
+    message = (
+        "This needs the role {role}: ask an administrator to add you to that group."
+    )
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        needed = Role.VIEWER if request.method in SAFE_METHODS else Role.OPERATOR
+        role = role_of_request(request)
+        if role is None or role < needed:
+            self.message = ViewerReads.message.format(role=needed.value)
+            return False
+        return True
