@@ -26,3 +26,5 @@ FINAL = frozenset(
         RunState.CANCELLED,
     }
 )
+OPEN = frozenset(set(RunState) - FINAL)
+"""States in which somebody still has to do something."""

@@ -7,7 +7,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 
-from allocator.choices import RunState
+from allocator.choices import OPEN, RunState
 from inventory.models import Cluster
 
 
@@ -15,8 +15,14 @@ class AllocationRun(models.Model):
     """One attempt of the portal to allocate one claim and write the result back.
 
     The claim is named, not referenced: it may vanish while the run is kept.
-    ``plan`` is the AllocationResult in Kubernetes' JSON, ``patch`` exactly what
-    was sent, ``reason`` one sentence about the end.
+    ``plan`` is the AllocationResult in Kubernetes' JSON, ``patch`` the requests
+    that carry it (a list of ``{"request", "contentType", "body"}``; foreseen while
+    planning, exactly what was sent afterwards), ``reason`` one sentence about the
+    end. A claim has at most one open run that writes.
+
+    ``worker`` and ``lease_until`` say which worker is on it and until when nobody
+    else may be; ``ticket`` is the place in the cluster's order of plans
+    (``allocator.services.planning``), None while nothing is planned to be written.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -34,6 +40,9 @@ class AllocationRun(models.Model):
     patch = models.JSONField(null=True)
     written_resource_version = models.CharField(max_length=64, blank=True)
     reason = models.TextField(blank=True)
+    ticket = models.BigIntegerField(null=True, blank=True)
+    worker = models.CharField(max_length=200, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -48,6 +57,14 @@ class AllocationRun(models.Model):
                 fields=["cluster", "namespace", "claim_name"], name="run_by_claim"
             ),
             models.Index(fields=["state"], name="run_by_state"),
+            models.Index(fields=["cluster", "ticket"], name="run_by_ticket"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "namespace", "claim_name"],
+                condition=models.Q(state__in=sorted(OPEN), dry_run=False),
+                name="run_one_open_per_claim",
+            )
         ]
 
     def __str__(self) -> str:
@@ -72,3 +89,15 @@ class RunTransition(models.Model):
 
     def __str__(self) -> str:
         return f"{self.from_state} → {self.to_state}"
+
+
+class PlanCounter(models.Model):
+    """Numbers the plans of one cluster; its row is the lock under which they are."""
+
+    cluster = models.OneToOneField(
+        Cluster, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    value = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id}: {self.value}"

@@ -1,0 +1,3 @@
+"""REST endpoints of allocation runs."""
+
+from __future__ import annotations
