@@ -1,0 +1,395 @@
+"""One state of a cluster, as far as DRA is concerned: immutable and shared.
+
+A snapshot is built once from all objects and then refreshed with what changed:
+the new one shares every object, pool and booking that did not change with the
+old one. Two laws hold and are tested: refreshing in any order and in any split
+gives the snapshot that building from the final objects gives; equal objects
+give equal snapshots.
+
+An object that cannot be read is one of ``problems`` and takes no part. Objects
+of kinds that DRA does not know are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, cast
+
+from dra.errors import ObjectError
+from dra.names import ObjectKey, PoolKey
+from dra.objects import (
+    KINDS,
+    Base,
+    DeviceClass,
+    DeviceTaintRule,
+    Json,
+    Namespace,
+    Node,
+    Pod,
+    PodGroup,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+    read,
+)
+from dra.pools import Pool, make_pool
+from dra.usage import (
+    NO_USE,
+    NOTHING_IN_USE,
+    Holder,
+    InUse,
+    change_use,
+    holdings,
+)
+
+type NamespacedName = tuple[str, str]
+
+_TABLES: Final = {
+    "DeviceClass": "classes",
+    "DeviceTaintRule": "taint_rules",
+    "Namespace": "namespaces",
+    "Node": "nodes",
+    "Pod": "pods",
+    "PodGroup": "pod_groups",
+    "ResourceClaim": "claims",
+    "ResourceClaimTemplate": "templates",
+    "ResourceSlice": "slices",
+}
+_NAMESPACED: Final = frozenset(
+    {"Pod", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolIndex:
+    """Which pools a node has to look at."""
+
+    by_node: Mapping[str, tuple[PoolKey, ...]]
+    """Pools with a device slice whose nodeName is this node."""
+    networked: Mapping[PoolKey, None]
+    """Pools with a device slice that names no node."""
+    counters: Mapping[PoolKey, None]
+    """Pools with a slice of shared counters."""
+
+    def change(self, moves: Iterable[tuple[Pool | None, Pool | None]]) -> PoolIndex:
+        """The index after each pool of ``moves`` changed from its old to its new form."""
+        by_node = dict(self.by_node)
+        networked = dict(self.networked)
+        counters = dict(self.counters)
+        for old, new in moves:
+            before, after = _reach(old), _reach(new)
+            if before == after:
+                continue
+            key = cast("Pool", new or old).key
+            for node in before.nodes - after.nodes:
+                left = tuple(k for k in by_node[node] if k != key)
+                if left:
+                    by_node[node] = left
+                else:
+                    del by_node[node]
+            for node in after.nodes - before.nodes:
+                by_node[node] = tuple(sorted((*by_node.get(node, ()), key)))
+            for index, member in (
+                (networked, after.networked),
+                (counters, after.counters),
+            ):
+                index.pop(key, None)
+                if member:
+                    index[key] = None
+        return PoolIndex(by_node, networked, counters)
+
+
+class _Reach(NamedTuple):
+    nodes: frozenset[str]
+    networked: bool
+    counters: bool
+
+
+def _reach(pool: Pool | None) -> _Reach:
+    slices = pool.arrival if pool else ()
+    devices = [s.spec.node_name or "" for s in slices if not s.spec.shared_counters]
+    return _Reach(
+        nodes=frozenset(filter(None, devices)),
+        networked="" in devices,
+        counters=len(devices) < len(slices),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """Everything an allocation may look at.
+
+    Cluster-scoped mappings are keyed by name, namespaced ones by
+    ``(namespace, name)``. ``seq`` is the mirror's change number that the snapshot
+    stands for; it is no part of equality. ``slices`` keeps the order in which
+    slices came, which decides where slices of a pool contradict each other.
+    """
+
+    seq: int
+    nodes: Mapping[str, Node]
+    namespaces: Mapping[str, Namespace]
+    slices: Mapping[str, ResourceSlice]
+    classes: Mapping[str, DeviceClass]
+    taint_rules: Mapping[str, DeviceTaintRule]
+    claims: Mapping[NamespacedName, ResourceClaim]
+    templates: Mapping[NamespacedName, ResourceClaimTemplate]
+    pods: Mapping[NamespacedName, Pod]
+    pod_groups: Mapping[NamespacedName, PodGroup]
+    pools: Mapping[PoolKey, Pool]
+    in_use: InUse
+    pool_index: PoolIndex
+    problems_by_object: Mapping[ObjectKey, ObjectError]
+
+    @classmethod
+    def build(cls, objects: Iterable[Json | Base], *, seq: int = 0) -> Snapshot:
+        """The snapshot of ``objects``: JSON in v1 form, or objects already read."""
+        return EMPTY.refresh(objects, (), seq=seq)
+
+    def refresh(
+        self,
+        changed: Iterable[Json | Base],
+        deleted: Iterable[ObjectKey],
+        *,
+        seq: int,
+    ) -> Snapshot:
+        """The next state: first ``deleted`` go, then ``changed`` come.
+
+        Shares everything that is not concerned. Deleting what is not there is no
+        error.
+        """
+        draft = _Draft(self)
+        for key in deleted:
+            draft.remove(ObjectKey(*key))
+        for item in changed:
+            draft.put(item)
+        return draft.finish(seq)
+
+    def edit(
+        self,
+        *,
+        add: Iterable[Json | Base] = (),
+        remove: Iterable[ObjectKey] = (),
+    ) -> Snapshot:
+        """A what-if world: ``add`` also replaces objects of the same name."""
+        return self.refresh(add, remove, seq=self.seq)
+
+    @property
+    def problems(self) -> tuple[ObjectError, ...]:
+        """Objects that could not be read, by kind, namespace and name."""
+        found = self.problems_by_object
+        return tuple(found[key] for key in sorted(found))
+
+    def pool_keys_for_node(
+        self, node_name: str, *, foreign_counters: bool = True
+    ) -> Iterable[PoolKey]:
+        """Pools that :func:`dra.pools.pools_for_node` looks at, each once."""
+        index = self.pool_index
+        keys = dict.fromkeys(index.by_node.get(node_name, ()))
+        keys.update(index.networked)
+        if foreign_counters:
+            keys.update(index.counters)
+        return keys
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Snapshot):
+            return NotImplemented
+        return (
+            all(
+                getattr(self, table) == getattr(other, table)
+                for table in _TABLES.values()
+            )
+            and self.pools == other.pools
+            and self.in_use == other.in_use
+            and [str(p) for p in self.problems] == [str(p) for p in other.problems]
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and big
+
+    def __repr__(self) -> str:
+        return (
+            f"<Snapshot seq={self.seq} nodes={len(self.nodes)} "
+            f"slices={len(self.slices)} claims={len(self.claims)}>"
+        )
+
+
+EMPTY: Final = Snapshot(
+    seq=0,
+    nodes={},
+    namespaces={},
+    slices={},
+    classes={},
+    taint_rules={},
+    claims={},
+    templates={},
+    pods={},
+    pod_groups={},
+    pools={},
+    in_use=NOTHING_IN_USE,
+    pool_index=PoolIndex({}, {}, {}),
+    problems_by_object={},
+)
+
+
+class _Draft:
+    """The next snapshot in the making: copies a table when it first changes it."""
+
+    def __init__(self, base: Snapshot) -> None:
+        self.base = base
+        self.tables: dict[str, dict[Any, Any]] = {}
+        self.slices: dict[PoolKey, dict[str, None]] = {}
+        """Names of slices that came, changed or went, by pool."""
+        self.claims: dict[NamespacedName, None] = {}
+        """Claims that came, changed or went."""
+
+    def table(self, name: str) -> dict[Any, Any]:
+        copy = self.tables.get(name)
+        if copy is None:
+            copy = self.tables[name] = dict(getattr(self.base, name))
+        return copy
+
+    def peek(self, name: str) -> Mapping[Any, Any]:
+        found = self.tables.get(name)
+        if found is not None:
+            return found
+        return cast("Mapping[Any, Any]", getattr(self.base, name))
+
+    def put(self, item: Json | Base) -> None:
+        found = _read(item)
+        if found is None:
+            return
+        key, value = found
+        if isinstance(value, ObjectError):
+            self.remove(key)
+            self.table("problems_by_object")[key] = value
+            return
+        if key in self.peek("problems_by_object"):
+            del self.table("problems_by_object")[key]
+        name = _TABLES[key.kind]
+        table_key = _table_key(key)
+        old = self.peek(name).get(table_key)
+        if old == value:
+            return
+        self.touch(key, old)
+        self.touch(key, value)
+        self.table(name)[table_key] = value
+
+    def remove(self, key: ObjectKey) -> None:
+        if key in self.peek("problems_by_object"):
+            del self.table("problems_by_object")[key]
+        name = _TABLES.get(key.kind)
+        if name is None:
+            return
+        table_key = _table_key(key)
+        old = self.peek(name).get(table_key)
+        if old is not None:
+            self.touch(key, old)
+            del self.table(name)[table_key]
+
+    def touch(self, key: ObjectKey, value: Base | None) -> None:
+        if isinstance(value, ResourceSlice):
+            self.slices.setdefault(_pool_key(value), {})[key.name] = None
+        elif isinstance(value, ResourceClaim):
+            self.claims[key.namespace, key.name] = None
+
+    def finish(self, seq: int) -> Snapshot:
+        changes: dict[str, Any] = dict(self.tables)
+        if self.slices:
+            changes["pools"], changes["pool_index"] = self.new_pools()
+        if self.claims:
+            changes["in_use"] = self.new_use()
+        return replace(self.base, seq=seq, **changes)
+
+    def new_pools(self) -> tuple[dict[PoolKey, Pool], PoolIndex]:
+        pools = dict(self.base.pools)
+        moves: list[tuple[Pool | None, Pool | None]] = []
+        for key, names in self.slices.items():
+            old = pools.get(key)
+            members = self.members(key, old, names)
+            new = make_pool(members) if members else None
+            if new is not None:
+                pools[key] = new
+            elif old is not None:
+                del pools[key]
+            moves.append((old, new))
+        return pools, self.base.pool_index.change(moves)
+
+    def members(
+        self, key: PoolKey, old: Pool | None, touched: Mapping[str, None]
+    ) -> list[ResourceSlice]:
+        """The pool's slices now: those that stayed in their order, then new ones."""
+        slices: Mapping[str, ResourceSlice] = self.tables["slices"]
+        names = dict.fromkeys(s.metadata.name for s in old.arrival) if old else {}
+        names.update(touched)
+        found = (slices.get(name) for name in names)
+        return [s for s in found if s is not None and _pool_key(s) == key]
+
+    def new_use(self) -> InUse:
+        claims: Mapping[NamespacedName, ResourceClaim] = self.peek("claims")
+        by_pool = dict(self.base.in_use.by_pool)
+        gone = frozenset(self.claims)
+        concerned: dict[PoolKey, list[Holder]] = {}
+        for claim_key in self.claims:
+            old = self.base.claims.get(claim_key)
+            if old is not None:
+                for pool in holdings(old):
+                    concerned.setdefault(pool, [])
+            new = claims.get(claim_key)
+            if new is not None:
+                for pool, holders in holdings(new).items():
+                    concerned.setdefault(pool, []).extend(holders)
+        for pool, added in concerned.items():
+            use = change_use(by_pool.get(pool, NO_USE), gone, added)
+            if use.holders or use.admin:
+                by_pool[pool] = use
+            else:
+                by_pool.pop(pool, None)
+        return InUse(by_pool)
+
+
+def _read(item: object) -> tuple[ObjectKey, Base | ObjectError] | None:
+    """The object in ``item`` and its key; an error where it cannot be read.
+
+    None for kinds that a snapshot does not hold.
+    """
+    if isinstance(item, Base):
+        kind = type(item).__name__
+    else:
+        kind = str(item.get("kind") or "") if isinstance(item, dict) else ""
+        if not kind:
+            problem = _problem("(no kind)", "", "", "this is no Kubernetes object")
+            return ObjectKey("", "", ""), problem
+    if kind not in _TABLES:
+        return None
+    value: Base | ObjectError
+    if isinstance(item, Base):
+        value = item
+    else:
+        try:
+            value = read(item, KINDS[kind])
+        except ObjectError as error:
+            namespace = error.namespace if kind in _NAMESPACED else ""
+            return ObjectKey(kind, namespace, error.name), error
+    meta = cast("ResourceSlice", value).metadata
+    namespace = meta.namespace if kind in _NAMESPACED else ""
+    if not meta.name:
+        problem = _problem(kind, namespace, "metadata.name", "is missing")
+        return ObjectKey(kind, namespace, ""), problem
+    return ObjectKey(kind, namespace, meta.name), value
+
+
+def _problem(kind: str, namespace: str, path: str, reason: str) -> ObjectError:
+    return ObjectError(
+        kind=kind, namespace=namespace, name="(no name)", path=path, reason=reason
+    )
+
+
+def _table_key(key: ObjectKey) -> Any:
+    return (key.namespace, key.name) if key.kind in _NAMESPACED else key.name
+
+
+def _pool_key(piece: ResourceSlice) -> PoolKey:
+    return PoolKey(piece.spec.driver, piece.spec.pool.name)
+
+
+__all__ = ["EMPTY", "ObjectKey", "PoolIndex", "PoolKey", "Snapshot"]
