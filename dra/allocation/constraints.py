@@ -1,0 +1,242 @@
+"""``matchAttribute`` and ``distinctAttribute`` while devices come and go.
+
+A constraint is told of every device that the search takes (``add``, which may
+refuse it) and gives up again (``remove``, always the last one added that it
+applies to).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple, Protocol
+
+from dra.allocation.quirks import Quirk
+from dra.allocation.request import Ask
+from dra.objects import Constraint, Device, DeviceAttribute
+
+
+class Values(NamedTuple):
+    """An attribute as a set of values of one type."""
+
+    type: str
+    members: frozenset[object]
+
+
+class Rule(Protocol):
+    """One constraint of one claim."""
+
+    def add(self, ask: Ask, device: Device, driver: str) -> bool: ...
+
+    def remove(self, ask: Ask) -> None: ...
+
+
+def make_rules(
+    constraints: Sequence[Constraint], *, lists: bool, quirks: Collection[Quirk]
+) -> tuple[Rule, ...]:
+    """The rules of one claim, in its order; ``lists``: attributes may be lists."""
+    rules: list[Rule] = []
+    for constraint in constraints:
+        names = frozenset(constraint.requests or ())
+        if constraint.match_attribute is not None:
+            narrow = Quirk.MATCH_STAYS_NARROW in quirks
+            rules.append(
+                MatchLists(names, constraint.match_attribute, stays_narrow=narrow)
+                if lists
+                else Match(names, constraint.match_attribute)
+            )
+        elif constraint.distinct_attribute is not None:
+            name = constraint.distinct_attribute
+            rules.append(
+                ForgetfulDistinct(names, name, lists=lists)
+                if Quirk.DISTINCT_FORGETS in quirks
+                else Distinct(names, name, lists=lists)
+            )
+    return tuple(rules)
+
+
+def find_attribute(device: Device, driver: str, name: str) -> DeviceAttribute | None:
+    """The attribute ``domain/name``: as spelled, else unqualified if it is the driver's."""
+    attributes = device.attributes
+    if not attributes:
+        return None
+    found = attributes.get(name)
+    if found is not None:
+        return found
+    domain, slash, identifier = name.partition("/")
+    if slash and domain == driver:
+        return attributes.get(identifier)
+    return None
+
+
+def scalar(attribute: DeviceAttribute) -> tuple[str, object] | None:
+    """Type and value of a scalar attribute, None for a list or no value at all."""
+    if attribute.int_ is not None:
+        return "int", attribute.int_
+    if attribute.bool_ is not None:
+        return "bool", attribute.bool_
+    if attribute.string is not None:
+        return "string", attribute.string
+    if attribute.version is not None:
+        return "version", attribute.version
+    return None
+
+
+def value_set(attribute: DeviceAttribute) -> Values | None:
+    """The attribute as a set; a list wins over a scalar, None for no value at all."""
+    lists: tuple[tuple[str, Sequence[object] | None], ...] = (
+        ("int", attribute.ints),
+        ("bool", attribute.bools),
+        ("string", attribute.strings),
+        ("version", attribute.versions),
+    )
+    for type_, members in lists:
+        if members is not None:
+            return Values(type_, frozenset(members))
+    single = scalar(attribute)
+    return None if single is None else Values(single[0], frozenset({single[1]}))
+
+
+class _Rule:
+    def __init__(self, requests: frozenset[str], attribute: str) -> None:
+        self.requests = requests
+        self.attribute = attribute
+
+    def applies(self, ask: Ask) -> bool:
+        return (
+            not self.requests
+            or ask.parent in self.requests
+            or ask.result_name in self.requests
+        )
+
+
+class Match(_Rule):
+    """All devices have the same scalar value; the first one decides which."""
+
+    def __init__(self, requests: frozenset[str], attribute: str) -> None:
+        super().__init__(requests, attribute)
+        self.count = 0
+        self.value: tuple[str, object] | None = None
+
+    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+        if not self.applies(ask):
+            return True
+        found = find_attribute(device, driver, self.attribute)
+        if found is None:
+            return False
+        value = scalar(found)
+        if self.count == 0:
+            self.value = value
+        elif value is None or value != self.value:
+            return False
+        self.count += 1
+        return True
+
+    def remove(self, ask: Ask) -> None:
+        if self.applies(ask):
+            self.count -= 1
+
+
+class MatchLists(_Rule):
+    """All devices have at least one value in common."""
+
+    def __init__(
+        self, requests: frozenset[str], attribute: str, *, stays_narrow: bool
+    ) -> None:
+        super().__init__(requests, attribute)
+        self.stays_narrow = stays_narrow
+        self.common: list[Values] = []
+        self.narrowest: Values | None = None
+
+    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+        if not self.applies(ask):
+            return True
+        found = find_attribute(device, driver, self.attribute)
+        values = None if found is None else value_set(found)
+        if values is None:
+            return False
+        if self.common:
+            before = self.common[-1]
+            if self.stays_narrow and self.narrowest is not None:
+                before = self.narrowest
+            if before.type != values.type:
+                return False
+            values = Values(values.type, before.members & values.members)
+            if not values.members:
+                return False
+        self.common.append(values)
+        self.narrowest = values
+        return True
+
+    def remove(self, ask: Ask) -> None:
+        if self.applies(ask):
+            self.common.pop()
+
+
+class Distinct(_Rule):
+    """No two devices have a value in common; different types never do."""
+
+    def __init__(
+        self, requests: frozenset[str], attribute: str, *, lists: bool
+    ) -> None:
+        super().__init__(requests, attribute)
+        self.lists = lists
+        self.taken: list[Values] = []
+
+    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+        if not self.applies(ask):
+            return True
+        values = self._values(device, driver)
+        if values is None or any(_overlap(values, other) for other in self.taken):
+            return False
+        self.taken.append(values)
+        return True
+
+    def remove(self, ask: Ask) -> None:
+        if self.applies(ask):
+            self.taken.pop()
+
+    def _values(self, device: Device, driver: str) -> Values | None:
+        found = find_attribute(device, driver, self.attribute)
+        if found is None:
+            return None
+        if self.lists:
+            return value_set(found)
+        single = scalar(found)
+        return (
+            _NO_SCALAR if single is None else Values(single[0], frozenset({single[1]}))
+        )
+
+
+class ForgetfulDistinct(Distinct):
+    """The same as the 1.36 scheduler does it: one value remembered per request."""
+
+    def __init__(
+        self, requests: frozenset[str], attribute: str, *, lists: bool
+    ) -> None:
+        super().__init__(requests, attribute, lists=lists)
+        self.last: dict[str, Values] = {}
+
+    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+        if not self.applies(ask):
+            return True
+        values = self._values(device, driver)
+        if values is None:
+            return False
+        if any(_overlap(values, other) for other in self.last.values()):
+            return False
+        self.last[ask.parent] = values
+        return True
+
+    def remove(self, ask: Ask) -> None:
+        if self.applies(ask):
+            self.last.pop(ask.parent, None)
+
+
+_NO_SCALAR = Values("", frozenset())
+"""What an attribute without a scalar is when lists are off: alone or not at all."""
+
+
+def _overlap(new: Values, other: Values) -> bool:
+    return new is _NO_SCALAR or (
+        new.type == other.type and not new.members.isdisjoint(other.members)
+    )

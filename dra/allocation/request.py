@@ -1,0 +1,278 @@
+"""Claims as the search sees them, and what is wrong with them before it starts.
+
+Everything here depends on the claims, the classes and the gates only, never on
+a node, so one :class:`Plan` serves a question about many nodes. The first
+problem wins and later ones are not looked for (allocator.md section 3); because
+an earlier request for all devices may still fail on the node in its own way, the
+problem is kept in the plan together with what came before it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from dra.allocation.errors import AllocationError
+from dra.allocation.features import Features
+from dra.errors import NotSupportedError
+from dra.objects import (
+    Constraint,
+    DeviceClass,
+    DeviceSelector,
+    ExactRequest,
+    RawQuantity,
+    Request,
+    ResourceClaim,
+    SubRequest,
+    Toleration,
+)
+
+MAX_RESULTS: Final = 32
+"""How many devices one claim can hold (``AllocationResultsMaxSize``)."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Selector:
+    """One CEL expression and the words that name it in an error."""
+
+    expression: str
+    where: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Ask:
+    """One request, or one alternative of a ``firstAvailable`` request.
+
+    ``result_name`` is what results carry (``request`` or ``request/subrequest``),
+    ``parent`` is the request's own name. ``count`` means nothing when ``everything``
+    is set: then all matching devices are wanted.
+    """
+
+    claim_index: int
+    parent: str
+    result_name: str
+    where: str
+    class_name: str
+    device_class: DeviceClass
+    selectors: tuple[Selector, ...]
+    everything: bool
+    count: int
+    admin: bool
+    tolerations: tuple[Toleration, ...]
+    capacity: Mapping[str, RawQuantity]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class RequestPlan:
+    """The alternatives of one request; exactly one when ``optional`` is False."""
+
+    alternatives: tuple[Ask, ...]
+    optional: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class ClaimPlan:
+    """One claim; ``problem`` is found after its requests have been counted."""
+
+    claim: ResourceClaim
+    where: str
+    requests: tuple[RequestPlan, ...]
+    constraints: tuple[Constraint, ...]
+    problem: AllocationError | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """All claims of one question.
+
+    With ``problem``, the last claim is cut off where the problem was found and
+    nothing can be allocated; what precedes it may fail first on a given node.
+    """
+
+    claims: tuple[ClaimPlan, ...]
+    problem: AllocationError | None = None
+
+    @property
+    def asks_for_everything(self) -> bool:
+        return any(
+            ask.everything
+            for claim in self.claims
+            for request in claim.requests
+            for ask in request.alternatives
+        )
+
+
+def make_plan(
+    claims: Sequence[ResourceClaim],
+    classes: Mapping[str, DeviceClass],
+    features: Features,
+    *,
+    distinct_allowed: bool = True,
+) -> Plan:
+    """Check and normalise ``claims``.
+
+    Never raises for a bad claim: that is ``Plan.problem`` or
+    ``ClaimPlan.problem``. Raises NotSupportedError for a request that uses
+    something the engine does not know.
+    """
+    plans: list[ClaimPlan] = []
+    for index, claim in enumerate(claims):
+        reader = _ClaimReader(index, claim, classes, features)
+        requests, problem = reader.read()
+        constraints = tuple(claim.spec.devices.constraints or ())
+        plans.append(
+            ClaimPlan(
+                claim=claim,
+                where=reader.where,
+                requests=requests,
+                constraints=constraints,
+                problem=_bad_constraint(
+                    reader.where, constraints, distinct_allowed=distinct_allowed
+                ),
+            )
+        )
+        if problem is not None:
+            return Plan(tuple(plans), problem)
+    return Plan(tuple(plans))
+
+
+def claim_name(claim: ResourceClaim) -> str:
+    """How errors name a claim."""
+    return f"claim {claim.metadata.namespace}/{claim.metadata.name}"
+
+
+class _ClaimReader:
+    def __init__(
+        self,
+        index: int,
+        claim: ResourceClaim,
+        classes: Mapping[str, DeviceClass],
+        features: Features,
+    ) -> None:
+        self.index = index
+        self.claim = claim
+        self.classes = classes
+        self.features = features
+        self.where = claim_name(claim)
+
+    def read(self) -> tuple[tuple[RequestPlan, ...], AllocationError | None]:
+        done: list[RequestPlan] = []
+        for request in self.claim.spec.devices.requests or ():
+            alternatives: list[Ask] = []
+            problem = None
+            try:
+                self._check_gates(request)
+                for part in request.first_available or (request.exactly,):
+                    alternatives.append(self._ask(request, part))
+            except AllocationError as error:
+                problem = error
+            if alternatives:
+                optional = bool(request.first_available)
+                done.append(RequestPlan(tuple(alternatives), optional))
+            if problem is not None:
+                return tuple(done), problem
+        return tuple(done), None
+
+    def _check_gates(self, request: Request) -> None:
+        where = f"{self.where}, request {request.name}"
+        if request.first_available and not self.features.prioritized_list:
+            raise AllocationError(
+                f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled"
+            )
+        if self.features.consumable_capacity:
+            return
+        if request.exactly is not None and request.exactly.capacity is not None:
+            raise AllocationError(
+                f"{where}: has capacity requests, but the DRAConsumableCapacity "
+                "feature is disabled"
+            )
+        for sub in request.first_available or ():
+            if sub.capacity is not None:
+                raise AllocationError(
+                    f"{self.where}, subrequest {sub.name}: has capacity requests, but "
+                    "the DRAConsumableCapacity feature is disabled"
+                )
+
+    def _ask(self, request: Request, part: ExactRequest | SubRequest | None) -> Ask:
+        if part is None:
+            raise AllocationError(
+                f"{self.where}, request {request.name}: has neither exactly nor "
+                "firstAvailable (unsupported request type?)"
+            )
+        name, result_name, admin = request.name, request.name, None
+        if isinstance(part, SubRequest):
+            name, result_name = part.name, f"{request.name}/{part.name}"
+        else:
+            admin = part.admin_access
+        where = f"{self.where}, request {name}"
+        if part.derived_attributes:
+            raise NotSupportedError(f"derived attributes ({where})")
+        selectors = _selectors(part.selectors, self.where, where)
+        if admin is not None and not self.features.admin_access:
+            raise AllocationError(
+                f"{where}: admin access is requested, but the feature is disabled"
+            )
+        device_class = self._class(part.device_class_name, where)
+        if part.allocation_mode not in {"ExactCount", "All"}:
+            raise AllocationError(
+                f"{where}: unsupported count mode {part.allocation_mode}"
+            )
+        class_where = f"class {part.device_class_name}"
+        return Ask(
+            claim_index=self.index,
+            parent=request.name,
+            result_name=result_name,
+            where=where,
+            class_name=part.device_class_name,
+            device_class=device_class,
+            selectors=(
+                *_selectors(device_class.spec.selectors, class_where, class_where),
+                *selectors,
+            ),
+            everything=part.allocation_mode == "All",
+            count=part.count,
+            admin=bool(admin),
+            tolerations=tuple(part.tolerations or ()),
+            capacity=(part.capacity.requests or {}) if part.capacity else {},
+        )
+
+    def _class(self, name: str, where: str) -> DeviceClass:
+        if not name:
+            raise AllocationError(
+                f"{where}: missing device class name (unsupported request type?)"
+            )
+        found = self.classes.get(name)
+        if found is None:
+            raise AllocationError(
+                f'{where}: could not retrieve device class {name}: DeviceClass "{name}" '
+                "does not exist"
+            )
+        return found
+
+
+def _selectors(
+    selectors: Sequence[DeviceSelector] | None, owner: str, where: str
+) -> tuple[Selector, ...]:
+    found = []
+    for i, selector in enumerate(selectors or ()):
+        if selector.cel is None:
+            raise AllocationError(
+                f"{where}, selector #{i}: CEL expression empty (unsupported selector type?)"
+            )
+        found.append(Selector(selector.cel.expression, f"{owner}: selector #{i}"))
+    return tuple(found)
+
+
+def _bad_constraint(
+    where: str, constraints: Sequence[Constraint], *, distinct_allowed: bool
+) -> AllocationError | None:
+    for i, constraint in enumerate(constraints):
+        if constraint.match_attribute is not None:
+            continue
+        if constraint.distinct_attribute is not None and distinct_allowed:
+            continue
+        return AllocationError(
+            f"{where}, constraint #{i}: empty constraint (unsupported constraint type?)"
+        )
+    return None
