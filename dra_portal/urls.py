@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
+
+from dra_portal import events, health
 
 urlpatterns = [
+    path("healthz", health.live, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+    path("events/<slug:cluster>/", events.stream, name="events"),
+    path("", include("web.urls")),
+    path("api/v1/", include("dra_portal.api")),
+    path("", include("dra_portal.page_urls")),
+    path("", include("inventory.urls")),
+    path("", include("claims.urls")),
+    path("", include("allocator.urls")),
     path("admin/", admin.site.urls),
 ]

@@ -38,7 +38,9 @@ class RunList(MirrorList):
         request=serializers.StartRunSerializer,
         responses={
             202: serializers.RunDetailSerializer,
-            409: OpenApiResponse(description="The claim cannot be allocated by us now."),
+            409: OpenApiResponse(
+                description="The claim cannot be allocated by us now."
+            ),
         },
     )
     def post(self, request: Request) -> Response:
@@ -65,7 +67,9 @@ class RunList(MirrorList):
             raise Conflict(str(refusal)) from refusal
         body = serializers.RunDetailSerializer(run, context={"request": request}).data
         address = reverse("api-run", kwargs={"pk": run.pk}, request=request)
-        return Response(body, status=status.HTTP_202_ACCEPTED, headers={"Location": address})
+        return Response(
+            body, status=status.HTTP_202_ACCEPTED, headers={"Location": address}
+        )
 
 
 class RunDetail(generics.RetrieveAPIView[models.AllocationRun]):

@@ -8,14 +8,14 @@ from rest_framework.views import APIView
 
 from web.doors import Role, role_of
 from web.models import ApiToken
+from web.tokens import role_with
 
 
 def role_of_request(request: Request) -> Role | None:
     """The role of the signed-in user, capped by the token's; None: no role at all."""
-    role = role_of(request.user)
-    if role is not None and isinstance(request.auth, ApiToken):
-        return min(role, Role(request.auth.role))
-    return role
+    if isinstance(request.auth, ApiToken):
+        return role_with(request.auth)
+    return role_of(request.user)
 
 
 class ViewerReads(BasePermission):
