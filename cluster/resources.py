@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +33,23 @@ class ServedResource:
         return f"{group}/{self.version}" if group else self.version
 
     def path(self, namespace: str | None = None, name: str | None = None) -> str:
-        """The URL path of the collection, of one namespace's part or of one object."""
+        """The URL path of the collection, of one namespace's part or of one object.
+
+        Names are escaped: whatever they hold, they stay one segment of the path.
+        """
         group = self.resource.group
         parts = ["/apis", group, self.version] if group else ["/api", self.version]
         if namespace:
-            parts += ["namespaces", namespace]
+            parts += ["namespaces", segment(namespace)]
         parts.append(self.resource.plural)
         if name:
-            parts.append(name)
+            parts.append(segment(name))
         return "/".join(parts)
+
+
+def segment(text: str) -> str:
+    """``text`` as one segment of a URL path; dots alone would mean "go up"."""
+    return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")
 
 
 DRA = "resource.k8s.io"

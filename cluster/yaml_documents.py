@@ -39,7 +39,7 @@ class _Loader(yaml.CSafeLoader):
         for tag, function in yaml.CSafeLoader.yaml_constructors.items()
         if tag is None or tag.rpartition(":")[2] in _PLAIN
     }
-    yaml_implicit_resolvers: ClassVar[dict[Any, Any]] = {
+    yaml_implicit_resolvers = {
         first: [
             (tag, _INT if tag.endswith(":int") else pattern)
             for tag, pattern in resolvers
@@ -51,10 +51,10 @@ class _Loader(yaml.CSafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node in self.constructed_objects:
             raise _refused("aliases (*name) are not accepted", node)
-        return super().construct_object(node, deep)  # type: ignore[no-untyped-call]  # PyYAML's stubs leave it untyped
+        return super().construct_object(node, deep)
 
     def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
-        value = float(super().construct_yaml_float(node))  # type: ignore[no-untyped-call]  # PyYAML's stubs leave it untyped
+        value = float(super().construct_yaml_float(node))
         if not math.isfinite(value):
             raise _refused("a number must be finite", node)
         return value
@@ -92,7 +92,7 @@ def documents(data: bytes | str) -> Iterator[Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise _yaml_error(error) from None
     try:
-        while loader.check_data():
+        while loader.check_data():  # type: ignore[no-untyped-call]  # PyYAML's stubs leave it untyped
             value = loader.get_data()
             if value is not None:
                 yield value
