@@ -335,7 +335,9 @@ def _exact(digits: int, places: int, style: Format, exponent: int) -> int:
         digits, exponent = digits << exponent, 0
     shift = exponent - places - _MIN_SCALE
     if shift >= 0:
-        return digits * 10**shift
+        scaled: int = digits * 10**shift
+        return scaled
     if -shift > _MAX_LENGTH + 2 * _MAX_DIGITS:
         return 1 if digits else 0
-    return -(-digits // 10**-shift)
+    divisor: int = 10**-shift
+    return -(-digits // divisor)
