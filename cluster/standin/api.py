@@ -1,0 +1,378 @@
+"""One request in, one answer out: the API without sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from cluster.standin import access, answers, discovery, reviews, routes
+from cluster.standin.access import Access, User
+from cluster.standin.answers import StatusError, bad_request, no_such_resource
+from cluster.standin.kinds import Serving
+from cluster.standin.listing import Listing, Scope, list_objects, read_scope
+from cluster.standin.routes import Route
+from cluster.standin.store import Entry, Store, api_version
+from cluster.standin.watching import WatchStream, read_options
+from cluster.standin.writing import PATCH_TYPES, Caller, Target, Writer
+
+Json = dict[str, Any]
+JSON: Final = "application/json"
+_TEXT: Final = "text/plain; charset=utf-8"
+_YAML: Final = ("application/yaml", "application/apply-patch+yaml")
+_HEALTH: Final = ("/livez", "/readyz", "/healthz")
+_SSAR: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_WHOAMI: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+_TRUE: Final = ("true", "1", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request; header names in lower case."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer; Content-Length follows from ``body``."""
+
+    code: int
+    body: bytes
+    content_type: str = JSON
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of a stand-in, in seconds where a time is meant."""
+
+    git_version: str = "v1.36.2"
+    bookmark_seconds: float = 60.0
+    future_patience: float = 3.0
+    """How long a list waits for a resourceVersion of the future."""
+
+
+def json_answer(code: int, body: Any) -> Answer:
+    return Answer(code, msgspec.json.encode(body))
+
+
+def refusal_answer(error: StatusError) -> Answer:
+    headers = {}
+    if error.retry_after is not None:
+        headers["Retry-After"] = str(error.retry_after)
+    return Answer(error.code, msgspec.json.encode(error.body()), headers=headers)
+
+
+def too_many_requests(retry_after: int) -> Answer:
+    text = b"Too many requests, please try again later.\n"
+    return Answer(429, text, _TEXT, {"Retry-After": str(retry_after)})
+
+
+class Api:
+    """Answers requests from one store."""
+
+    def __init__(
+        self, store: Store, serving: Serving, who: Access, options: Options
+    ) -> None:
+        self._store = store
+        self._serving = serving
+        self._access = who
+        self._options = options
+        self._writer = Writer(store)
+        self.address = ""
+        """host:port, as /api tells it."""
+
+    def handle(self, request: Request) -> Answer | WatchStream:
+        """Never raises for what a client does; a refusal is an answer."""
+        try:
+            return self._handle(request)
+        except StatusError as error:
+            return refusal_answer(error)
+
+    def _handle(self, request: Request) -> Answer | WatchStream:
+        user = self._access.authenticate(
+            request.headers.get("authorization", ""),
+            request.headers.get("impersonate-user", ""),
+        )
+        if user.throttled:
+            return too_many_requests(1)
+        path = request.path.rstrip("/")
+        if route := routes.find(self._serving, path):
+            return self._resource(request, route, user)
+        if why := access.refuse_path(user, request.method.lower(), path):
+            raise why
+        if path in _HEALTH:
+            return Answer(200, b"ok", _TEXT)
+        if request.method == "POST" and path in (_SSAR, _WHOAMI):
+            sent = _read_json_object(request)
+            body = (
+                reviews.access_review(user, sent)
+                if path == _SSAR
+                else reviews.who_am_i(user)
+            )
+            return json_answer(201, body)
+        found = self._discover(path)
+        if found is None:
+            raise no_such_resource()
+        if request.method != "GET":
+            raise answers.not_allowed()
+        return json_answer(200, found)
+
+    def _discover(self, path: str) -> Json | None:
+        parts = path.split("/")[1:]
+        if parts == ["version"]:
+            return discovery.version(self._options.git_version)
+        if parts == ["api"]:
+            return discovery.core(self.address)
+        if parts == ["apis"]:
+            return discovery.groups(self._serving)
+        if parts[0] == "api" and len(parts) == 2:
+            return discovery.resources(self._serving, "", parts[1])
+        if parts[0] == "apis" and len(parts) == 2:
+            return discovery.group(self._serving, parts[1])
+        if parts[0] == "apis" and len(parts) == 3:
+            return discovery.resources(self._serving, parts[1], parts[2])
+        return None
+
+    # --- resources --------------------------------------------------------
+
+    def _resource(
+        self, request: Request, route: Route, user: User
+    ) -> Answer | WatchStream:
+        watch = route.watch or (
+            "watch" in request.query and request.query["watch"] in _TRUE
+        )
+        verb = _verb(request.method, route, watch=watch)
+        why = access.refusal(
+            user, verb, route.kind, route.subresource, route.namespace, route.name
+        )
+        if why:
+            raise why
+        if verb in ("list", "watch", "get"):
+            _check_accept(request.headers.get("accept", ""))
+        handlers: dict[str, Callable[[Request, Route, User], Answer | WatchStream]] = {
+            "list": self._list,
+            "watch": self._watch,
+            "get": self._get,
+            "create": self._create,
+            "update": self._update,
+            "patch": self._patch,
+            "delete": self._delete,
+            "deletecollection": self._delete_collection,
+        }
+        return handlers[verb](request, route, user)
+
+    def _list(self, request: Request, route: Route, user: User) -> Answer:
+        del user
+        scope = _scope(request, route)
+        listing = list_objects(
+            self._store,
+            scope,
+            request.query,
+            patience=self._options.future_patience,
+        )
+        return Answer(200, _list_body(scope, listing))
+
+    def _watch(self, request: Request, route: Route, user: User) -> WatchStream:
+        del user
+        scope = _scope(request, route)
+        options = read_options(request.query)
+        return WatchStream(
+            self._store,
+            scope,
+            options,
+            bookmark_seconds=self._options.bookmark_seconds,
+        )
+
+    def _get(self, request: Request, route: Route, user: User) -> Answer:
+        del request, user
+        return _object_answer(200, route, self._writer.read(_target(route)))
+
+    def _create(self, request: Request, route: Route, user: User) -> Answer:
+        del user
+        target = _target(route)
+        dry_run = _dry_run(request, "Create")
+        entry = self._writer.create(target, _read_object(request), dry_run=dry_run)
+        return _object_answer(201, route, entry)
+
+    def _update(self, request: Request, route: Route, user: User) -> Answer:
+        dry_run = _dry_run(request, "Update")
+        entry = self._writer.replace(
+            _target(route), _read_object(request), _caller(user, route), dry_run=dry_run
+        )
+        return _object_answer(200, route, entry)
+
+    def _patch(self, request: Request, route: Route, user: User) -> Answer:
+        content_type = _content_type(request)
+        if content_type not in PATCH_TYPES:
+            raise StatusError(
+                415,
+                "UnsupportedMediaType",
+                "415: Unsupported Media Type",
+                details={},
+            )
+        dry_run = _dry_run(request, "Patch")
+        entry = self._writer.patch(
+            _target(route),
+            _decode(request.body),
+            content_type,
+            _caller(user, route),
+            dry_run=dry_run,
+        )
+        return _object_answer(200, route, entry)
+
+    def _delete(self, request: Request, route: Route, user: User) -> Answer:
+        del user
+        dry_run = _dry_run(request, "Delete")
+        entry = self._writer.delete(
+            _target(route), _delete_options(request), dry_run=dry_run
+        )
+        return _object_answer(200, route, entry)
+
+    def _delete_collection(self, request: Request, route: Route, user: User) -> Answer:
+        del user
+        dry_run = _dry_run(request, "Delete")
+        scope = _scope(request, route)
+        version, deleted = self._writer.delete_collection(
+            scope, _delete_options(request), dry_run=dry_run
+        )
+        return Answer(200, _list_body(scope, Listing(version, deleted)))
+
+
+def _verb(method: str, route: Route, *, watch: bool) -> str:
+    """The verb of RBAC. Raises 405."""
+    if method == "GET" and (watch or not route.name):
+        return "watch" if watch else "list"
+    whole = not route.subresource
+    one: dict[str, str] = {"GET": "get", "PUT": "update", "PATCH": "patch"}
+    if route.name and method in one:
+        return one[method]
+    if method == "DELETE" and whole and not (route.every_namespace):
+        return "delete" if route.name else "deletecollection"
+    if method == "POST" and not route.name and not route.every_namespace:
+        return "create"
+    raise answers.not_allowed()
+
+
+def _check_accept(header: str) -> None:
+    """406 unless plain JSON is acceptable."""
+    if not header:
+        return
+    for part in header.split(","):
+        kind, *parameters = (piece.strip() for piece in part.split(";"))
+        transformed = any(p.startswith("as=") for p in parameters)
+        if kind in (JSON, "*/*", "application/*") and not transformed:
+            return
+    raise StatusError(
+        406,
+        "NotAcceptable",
+        f"406: Not Acceptable\n\nAvailable representations: {JSON}",
+        details={},
+    )
+
+
+def _content_type(request: Request) -> str:
+    return request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+
+
+def _decode(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except msgspec.DecodeError as error:
+        raise bad_request(f"the object provided is unrecognized: {error}") from error
+
+
+def _read_object(request: Request) -> Json:
+    """The object in the body, JSON or YAML. Raises 400 or 415."""
+    content_type = _content_type(request)
+    if content_type not in (JSON, *_YAML):
+        raise StatusError(
+            415,
+            "UnsupportedMediaType",
+            "the body of the request was in an unknown format - accepted media types "
+            "include: application/json, application/yaml",
+        )
+    if content_type == JSON:
+        return _read_json_object(request)
+    try:
+        read = yaml.safe_load(request.body)
+    except yaml.YAMLError as error:
+        raise bad_request(f"the object provided is no YAML: {error}") from error
+    if not isinstance(read, dict):
+        raise bad_request("the object provided is unrecognized")
+    return read
+
+
+def _read_json_object(request: Request) -> Json:
+    read = _decode(request.body)
+    if not isinstance(read, dict):
+        raise bad_request("the object provided is unrecognized: it is no JSON object")
+    return read
+
+
+def _delete_options(request: Request) -> Json:
+    options = _read_json_object(request) if request.body.strip() else {}
+    if policy := request.query.get("propagationPolicy"):
+        options["propagationPolicy"] = policy
+    return options
+
+
+def _dry_run(request: Request, verb: str) -> bool:
+    """Whether to store nothing. Raises 422."""
+    value = request.query.get("dryRun", "")
+    if value not in ("", "All"):
+        raise answers.invalid_dry_run(verb, value)
+    return value == "All"
+
+
+def _scope(request: Request, route: Route) -> Scope:
+    scope = read_scope(route.kind, route.version, route.namespace, request.query)
+    if not route.name:
+        return scope
+    named = {**request.query, "fieldSelector": f"metadata.name={route.name}"}
+    return read_scope(route.kind, route.version, route.namespace, named)
+
+
+def _target(route: Route) -> Target:
+    return Target(
+        kind=route.kind,
+        version=route.version,
+        namespace=route.namespace,
+        name=route.name,
+        subresource=route.subresource,
+    )
+
+
+def _caller(user: User, route: Route) -> Caller:
+    def refuse_binding(verb: str) -> str | None:
+        why = access.refusal(user, verb, route.kind, "binding", "", "")
+        return why.message if why else None
+
+    return Caller(refuse_binding)
+
+
+def _object_answer(code: int, route: Route, entry: Entry) -> Answer:
+    return Answer(code, entry.whole(route.version))
+
+
+def _list_body(scope: Scope, listing: Listing) -> bytes:
+    meta: Json = {"resourceVersion": str(listing.version)}
+    if listing.continue_token:
+        meta["continue"] = listing.continue_token
+        if listing.remaining is not None:
+            meta["remainingItemCount"] = listing.remaining
+    head = {
+        "kind": f"{scope.kind.name}List",
+        "apiVersion": api_version(scope.kind, scope.version),
+        "metadata": meta,
+    }
+    items = b",".join(entry.item(scope.version) for entry in listing.entries)
+    return msgspec.json.encode(head)[:-1] + b',"items":[' + items + b"]}"

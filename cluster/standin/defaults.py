@@ -1,0 +1,69 @@
+"""What the API server fills in when an object is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cluster.standin.kinds import Kind
+from cluster.standin.store import now
+
+Json = dict[str, Any]
+
+
+def fill(kind: Kind, body: Json) -> None:
+    """Add the defaults of ``resource.k8s.io`` to a stored-form body, in place."""
+    if kind.name == "ResourceClaim":
+        _claim_spec(body.setdefault("spec", {}))
+        body.setdefault("status", {})
+    elif kind.name == "ResourceClaimTemplate":
+        spec = body.setdefault("spec", {})
+        _claim_spec(spec.setdefault("spec", {}))
+    elif kind.name == "ResourceSlice":
+        for device in _list(body.get("spec"), "devices"):
+            _taints(device)
+    elif kind.name == "DeviceTaintRule":
+        taint = (body.get("spec") or {}).get("taint")
+        if isinstance(taint, dict):
+            taint.setdefault("timeAdded", now())
+    elif kind.name == "Namespace":
+        body.setdefault("status", {"phase": "Active"})
+        name = str(body["metadata"].get("name"))
+        labels = body["metadata"].setdefault("labels", {})
+        labels.setdefault("kubernetes.io/metadata.name", name)
+    elif kind.name == "Pod":
+        body.setdefault("status", {"phase": "Pending"})
+
+
+def _list(holder: Any, key: str) -> list[Json]:
+    found = holder.get(key) if isinstance(holder, dict) else None
+    if not isinstance(found, list):
+        return []
+    return [item for item in found if isinstance(item, dict)]
+
+
+def _claim_spec(spec: Json) -> None:
+    devices = spec.setdefault("devices", {})
+    if not isinstance(devices, dict):
+        return
+    if devices.get("requests") == []:
+        devices["requests"] = None
+    for request in _list(devices, "requests"):
+        if isinstance(request.get("exactly"), dict):
+            _request(request["exactly"])
+        for alternative in _list(request, "firstAvailable"):
+            _request(alternative)
+
+
+def _request(request: Json) -> None:
+    if not request.get("allocationMode"):
+        request["allocationMode"] = "ExactCount"
+    if request["allocationMode"] == "ExactCount" and not request.get("count"):
+        request["count"] = 1
+    for toleration in _list(request, "tolerations"):
+        if not toleration.get("operator"):
+            toleration["operator"] = "Equal"
+
+
+def _taints(device: Json) -> None:
+    for taint in _list(device, "taints"):
+        taint.setdefault("timeAdded", now())
