@@ -16,6 +16,7 @@ from dra.errors import SelectorError
 from dra.labels import matches_node
 from dra.names import PoolKey
 from dra.objects import Device, Node, NodeSelector, ResourceSlice
+from dra.values import first_value_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Pool:
     those of earlier ones, which drivers leave behind while they republish.
     ``wanted`` is the announced resourceSliceCount. Devices may be allocated only
     when ``complete and valid``; otherwise ``problem`` says why not in words.
+    Contradictions are looked for only in a complete pool; a quantity that does
+    not parse makes any pool invalid. ``unreadable`` has the reason by slice.
     ``arrival`` are all slices in the order in which they came.
     """
 
@@ -38,7 +41,12 @@ class Pool:
     complete: bool
     valid: bool
     problem: str
+    unreadable: Mapping[str, str]
     arrival: tuple[ResourceSlice, ...] = field(compare=False, repr=False)
+    _views: dict[tuple[bool, bool], NodePool | None] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """Memo of :func:`gather`, by feature and "is the node of all slices"."""
 
     @property
     def key(self) -> PoolKey:
@@ -82,8 +90,15 @@ def make_pool(slices: Iterable[ResourceSlice]) -> Pool:
     generation = max(s.spec.pool.generation for s in by_name)
     current = tuple(s for s in by_name if s.spec.pool.generation == generation)
     older = tuple(s for s in by_name if s.spec.pool.generation != generation)
+    unreadable = {
+        piece.metadata.name: f"slice {piece.metadata.name}: {at.path}: {at.reason}"
+        for piece in by_name
+        if (at := first_value_problem(piece))
+    }
     missing = _missing(generation, current, older)
-    broken = "" if missing else _fault(current, current)
+    fault = _unreadable(current, unreadable)
+    if not fault and not missing:
+        fault = _contradiction(current, current)
     return Pool(
         driver=first.driver,
         name=first.pool.name,
@@ -92,10 +107,18 @@ def make_pool(slices: Iterable[ResourceSlice]) -> Pool:
         older=older,
         wanted=current[0].spec.pool.resource_slice_count,
         complete=not missing,
-        valid=not broken,
-        problem=broken or missing,
+        valid=not fault,
+        problem="; ".join(filter(None, (fault, missing))),
+        unreadable=unreadable,
         arrival=arrival,
     )
+
+
+def _unreadable(slices: Iterable[ResourceSlice], unreadable: Mapping[str, str]) -> str:
+    if not unreadable:
+        return ""
+    reasons = (unreadable.get(piece.metadata.name, "") for piece in slices)
+    return next(filter(None, reasons), "")
 
 
 def _slice_name(piece: ResourceSlice) -> str:
@@ -137,10 +160,10 @@ def _slices(count: int) -> str:
     return "1 slice" if count == 1 else f"{count} slices"
 
 
-def _fault(
+def _contradiction(
     relevant: Iterable[ResourceSlice], consumers: Iterable[ResourceSlice]
 ) -> str:
-    """Why a complete pool is invalid, in words; empty when it is not.
+    """How slices of a complete pool contradict each other; empty when they do not.
 
     Device names and counter sets come from ``relevant`` slices, references to
     counters are checked in ``consumers``.
@@ -261,6 +284,16 @@ def pools_for_node(
 
 def gather(pool: Pool, node: Node, features: PoolFeatures) -> NodePool | None:
     """What ``node`` sees of ``pool``; None when nothing, or when it is obsolete."""
+    homes = {piece.spec.node_name for piece in pool.arrival}
+    if len(homes) > 1 or not (home := homes.pop()):
+        return _gather(pool, node, features)
+    key = (features.partitionable_devices, home == node.metadata.name)
+    if key not in pool._views:
+        pool._views[key] = _gather(pool, node, features)
+    return pool._views[key]
+
+
+def _gather(pool: Pool, node: Node, features: PoolFeatures) -> NodePool | None:
     relevant = _relevant(pool, node, features)
     if not relevant:
         return None
@@ -273,16 +306,14 @@ def gather(pool: Pool, node: Node, features: PoolFeatures) -> NodePool | None:
         if pool.generation > generation:
             return None
         if pool.present != wanted:
-            incomplete = pool.problem or (
-                f"{pool.present} of {_slices(wanted)} of generation {generation}"
-            )
+            incomplete = _missing(generation, pool.current, pool.older)
         else:
             seen = {s.metadata.name for s in collected}
             elsewhere = tuple(s for s in pool.current if s.metadata.name not in seen)
     by_name = sorted(collected, key=_slice_name)
     invalid = ""
     if not incomplete:
-        invalid = _node_fault(by_name, elsewhere, features)
+        invalid = _node_fault(pool, by_name, elsewhere, features)
     return NodePool(
         driver=pool.driver,
         name=pool.name,
@@ -301,13 +332,15 @@ def gather(pool: Pool, node: Node, features: PoolFeatures) -> NodePool | None:
 
 
 def _node_fault(
+    pool: Pool,
     collected: list[ResourceSlice],
     elsewhere: tuple[ResourceSlice, ...],
     features: PoolFeatures,
 ) -> str:
-    if features.partitionable_devices:
-        return _fault(collected, (*collected, *elsewhere))
-    return _fault(collected, ())
+    everything = (*collected, *elsewhere)
+    fault = _unreadable(everything, pool.unreadable)
+    consumers = everything if features.partitionable_devices else ()
+    return fault or _contradiction(collected, consumers)
 
 
 def _relevant(pool: Pool, node: Node, features: PoolFeatures) -> list[ResourceSlice]:
