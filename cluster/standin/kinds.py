@@ -94,7 +94,7 @@ KINDS: Final[dict[str, Kind]] = {
             fields=("spec.driver", "spec.nodeName"),
         ),
         _kind("DeviceTaintRule", ("v1beta2", "v1alpha3"), status=True, generation=True),
-        _kind("PodGroup", ("v1alpha2",), status=True, generation=True),
+        _kind("PodGroup", BY_KIND["PodGroup"].versions, status=True, generation=True),
     )
 }
 

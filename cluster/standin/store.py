@@ -7,7 +7,6 @@ lock. ``resourceVersion`` is one counter for all kinds, as in etcd.
 
 from __future__ import annotations
 
-import copy
 import threading
 import uuid
 from collections import deque
@@ -20,7 +19,7 @@ from typing import Any
 import msgspec
 
 from cluster.standin.kinds import KINDS, Kind
-from cluster.standin.versions import Converter, encode_as
+from cluster.standin.versions import clone, encode_as, to_stored
 
 Json = dict[str, Any]
 
@@ -63,7 +62,7 @@ class Entry:
     def json(self) -> Json:
         """A copy in stored (v1) form, ``apiVersion`` and ``kind`` included."""
         head = {"apiVersion": self.kind.stored, "kind": self.kind.name}
-        return {**head, **copy.deepcopy(self.body)}
+        return {**head, **clone(self.body)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +131,6 @@ class Store:
         self.history_size = history_size
         self._version = 1
         self._tables = {name: _Table() for name in KINDS}
-        self._convert = Converter()
 
     # --- for tests and the demo -------------------------------------------
 
@@ -152,7 +150,7 @@ class Store:
         No validation and no defaults beyond uid, creationTimestamp and
         resourceVersion; the change goes to watches. Returns the stored object.
         """
-        kind, body = self._convert.to_stored(obj)
+        kind, body = to_stored(obj)
         with self.lock:
             meta = body.setdefault("metadata", {})
             before = self.find(kind, str(meta.get("namespace") or ""), meta["name"])
@@ -179,7 +177,7 @@ class Store:
         count = 0
         with self.lock:
             for obj in objects:
-                kind, body = self._convert.to_stored(obj)
+                kind, body = to_stored(obj)
                 self._place(kind, body, self._wanted_version(body))
                 count += 1
             self.expire_history()

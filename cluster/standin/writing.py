@@ -6,7 +6,6 @@ transactions do.
 
 from __future__ import annotations
 
-import copy
 import random
 import uuid
 from collections.abc import Callable
@@ -28,7 +27,7 @@ from cluster.standin.kinds import KINDS, Kind
 from cluster.standin.listing import Scope
 from cluster.standin.patches import PatchError, json_patch, merge, strategic
 from cluster.standin.store import Entry, Store, now
-from cluster.standin.versions import as_version, from_version
+from cluster.standin.versions import as_version, clone, from_version
 
 Json = dict[str, Any]
 MERGE: Final = "application/merge-patch+json"
@@ -181,7 +180,7 @@ class Writer:
             new = self._main(kind, old.body, body)
         if new == old.body:
             return old
-        new = copy.deepcopy(new)
+        new = clone(new)
         if dry_run:
             return Entry(kind, new, old.version)
         meta = new["metadata"]
@@ -257,7 +256,7 @@ class Writer:
             return entry
         meta.setdefault("deletionTimestamp", now())
         meta.setdefault("deletionGracePeriodSeconds", 0)
-        body = {**copy.deepcopy(entry.body), "metadata": meta}
+        body = {**clone(entry.body), "metadata": meta}
         if dry_run:
             return Entry(entry.kind, body, entry.version)
         return self._store.commit(entry.kind, body)
@@ -274,8 +273,6 @@ def _read_object(target: Target, obj: Json) -> Json:
             f"{kind.name} of {group}"
         )
     body = from_version(kind, target.version, obj)
-    body.pop("kind", None)
-    body.pop("apiVersion", None)
     meta = body.setdefault("metadata", {})
     if not isinstance(meta, dict):
         raise bad_request("metadata is no object")
