@@ -20,6 +20,8 @@ class ResourceClaimTemplate(NamespacedObject):
 class ResourceClaim(NamespacedObject):
     state = models.CharField(max_length=16, choices=ClaimState)
     requests_text = models.TextField(blank=True)
+    allocated = models.BooleanField(default=False)
+    """status.allocation is set, with devices or without."""
     node_name = models.CharField(max_length=253, blank=True)
     """The only node of status.allocation.nodeSelector, when it names one."""
     device_count = models.IntegerField(default=0)
@@ -131,6 +133,7 @@ class Pod(NamespacedObject):
         indexes = [
             seq_index("pod"),
             models.Index(fields=["cluster", "node_name"], name="pod_by_node"),
+            models.Index(fields=["cluster", "uid"], name="pod_by_uid"),
         ]
 
 

@@ -1,0 +1,163 @@
+"""The stores of claims and templates, with the rows below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from django.db.models import Model
+
+from claims import models
+from claims.choices import ClaimState
+from claims.mirror.columns import (
+    claim_columns,
+    claim_state,
+    consumer_rows,
+    device_rows,
+    request_rows,
+    template_columns,
+)
+from claims.mirror.states import held_devices, running_pods, template_names
+from dra import objects
+from dra.names import PoolKey
+from inventory.mirror import (
+    Columns,
+    Derivation,
+    Known,
+    MirrorStore,
+    Reading,
+    Writer,
+    Written,
+    fit,
+    refresh_states,
+)
+
+
+class ResourceClaimTemplateStore(MirrorStore):
+    kind = "ResourceClaimTemplate"
+    model = models.ResourceClaimTemplate
+
+    def columns(self, reading: Reading[objects.ResourceClaimTemplate]) -> Columns:
+        assert reading.object is not None
+        return template_columns(reading.object)
+
+    def derivation(self, writer: Writer) -> Derivation:
+        return _TemplateDerivation(writer)
+
+
+class ResourceClaimStore(MirrorStore):
+    kind = "ResourceClaim"
+    model = models.ResourceClaim
+
+    def columns(self, reading: Reading[objects.ResourceClaim]) -> Columns:
+        assert reading.object is not None
+        return claim_columns(reading.object)
+
+    def derivation(self, writer: Writer) -> Derivation:
+        return _ClaimDerivation(writer)
+
+
+class _TemplateDerivation(Derivation):
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+
+    def written(self, rows: Sequence[Written]) -> None:
+        _replace_children(
+            self.writer,
+            models.ClaimRequest,
+            "template_id",
+            rows,
+            lambda template: request_rows(template.spec.spec),
+        )
+
+
+class _ClaimDerivation(Derivation):
+    """Requests, devices and consumers of claims, and the devices' states.
+
+    Only pools in which the claims' devices changed are looked at: most events of a
+    claim are about its reservation.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.keys: set[PoolKey] = set()
+
+    def prepare(self, rows: Sequence[tuple[Any, Any]]) -> None:
+        uids = {uid for _, claim in rows if claim for uid in _pod_uids(claim)}
+        running = running_pods(self.writer.cluster_id, uids)
+        templates = template_names(
+            self.writer.cluster_id, {(row.namespace, row.name) for row, _ in rows}
+        )
+        for row, claim in rows:
+            if claim is None:
+                row.state = ClaimState.DELETING if row.deleting else ClaimState.PENDING
+                continue
+            row.state = claim_state(
+                deleting=row.deleting,
+                allocated=row.allocated,
+                reserved=row.consumer_count > 0,
+                running=any(uid in running for uid in _pod_uids(claim)),
+            )
+            row.template_name = templates.get((row.namespace, row.name), "")
+
+    def written(self, rows: Sequence[Written]) -> None:
+        before = self._held({w.row.pk for w in rows if w.before is not None})
+        children: list[tuple[type[Model], Callable[[Any], Iterable[Columns]]]] = [
+            (models.ClaimRequest, lambda claim: request_rows(claim.spec)),
+            (models.AllocatedDevice, device_rows),
+            (models.ClaimConsumer, consumer_rows),
+        ]
+        for child, rows_of in children:
+            _replace_children(self.writer, child, "claim_id", rows, rows_of)
+        after = self._held({w.row.pk for w in rows})
+        self.keys.update(PoolKey(held[1], held[2]) for held in before ^ after)
+
+    def deleting(self, rows: Sequence[Known]) -> None:
+        gone = self._held({known.pk for known in rows})
+        self.keys.update(PoolKey(held[1], held[2]) for held in gone)
+
+    def finish(self) -> None:
+        refresh_states(self.writer, self.keys, held_devices)
+
+    def _held(self, pks: set[int]) -> set[tuple[Any, ...]]:
+        if not pks:
+            return set()
+        rows = models.AllocatedDevice.objects.filter(claim_id__in=pks)
+        found = rows.values_list(
+            "claim_id", "driver", "pool", "device", "admin_access", "share_id"
+        )
+        return set(found)
+
+
+def _pod_uids(claim: objects.ResourceClaim) -> list[str]:
+    return [
+        consumer.uid
+        for consumer in claim.status.reserved_for or ()
+        if consumer.resource == "pods"
+    ]
+
+
+def _replace_children(
+    writer: Writer,
+    model: type[Model],
+    parent: str,
+    rows: Sequence[Written],
+    rows_of: Callable[[Any], Iterable[Columns]],
+) -> None:
+    """Delete the rows below ``rows`` and insert those that their objects mean now."""
+    old = [w.row.pk for w in rows if w.before is not None]
+    if old:
+        model._default_manager.filter(**{f"{parent}__in": old}).delete()
+    model._default_manager.bulk_create(
+        (
+            model(
+                cluster_id=writer.cluster_id,
+                **{parent: w.row.pk},
+                **fit(model, columns),
+            )
+            for w in rows
+            if w.object is not None
+            for columns in rows_of(w.object)
+        ),
+        batch_size=500,
+    )

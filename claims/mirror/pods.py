@@ -1,0 +1,114 @@
+"""The stores of pods and pod groups, and what claims take from pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import batched
+from typing import Any, ClassVar
+
+from claims import models
+from claims.mirror.columns import has_claims, pod_claims, pod_columns
+from claims.mirror.states import Name, refresh_claims
+from dra import objects
+from inventory.mirror import (
+    Columns,
+    Derivation,
+    Known,
+    MirrorStore,
+    Reading,
+    Writer,
+    Written,
+    fit,
+)
+
+
+class PodGroupStore(MirrorStore):
+    kind = "PodGroup"
+    model = models.PodGroup
+
+
+class PodStore(MirrorStore):
+    """Pods that use claims; one that loses them all is removed."""
+
+    kind = "Pod"
+    model = models.Pod
+    remember: ClassVar[tuple[str, ...]] = ("phase", "node_name")
+
+    def keeps(self, raw: dict[str, Any]) -> bool:
+        return has_claims(raw)
+
+    def columns(self, reading: Reading[objects.Pod]) -> Columns:
+        assert reading.object is not None
+        return pod_columns(reading.object)
+
+    def derivation(self, writer: Writer) -> Derivation:
+        return _PodDerivation(writer)
+
+
+class _PodDerivation(Derivation):
+    """The claims of pods; claims whose state or template that may change."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.names: set[Name] = set()
+        self.uids: set[str] = set()
+
+    def written(self, rows: Sequence[Written]) -> None:
+        known = {w.row.pk for w in rows if w.before is not None}
+        before = self._entries(known)
+        models.PodClaim.objects.filter(pod_id__in=known).delete()
+        models.PodClaim.objects.bulk_create(
+            (
+                models.PodClaim(
+                    cluster_id=self.writer.cluster_id,
+                    pod_id=w.row.pk,
+                    namespace=w.row.namespace,
+                    **fit(models.PodClaim, entry._asdict()),
+                )
+                for w in rows
+                if w.object is not None
+                for entry in pod_claims(w.object, w.row.raw)
+            ),
+            batch_size=500,
+        )
+        after = self._entries({w.row.pk for w in rows})
+        self.names.update((entry[1], entry[2]) for entry in before ^ after)
+        for w in rows:
+            now = (w.row.uid, _runs(w.row.phase, w.row.node_name))
+            then = (w.before.uid, _runs(*w.before.remembered)) if w.before else None
+            if now != then:
+                self.uids.update(uid for uid, _ in (now, then or now))
+
+    def deleting(self, rows: Sequence[Known]) -> None:
+        entries = self._entries({known.pk for known in rows})
+        self.names.update((entry[1], entry[2]) for entry in entries)
+        self.uids.update(known.uid for known in rows)
+
+    def finish(self) -> None:
+        pks: set[int] = set()
+        cluster = {"cluster_id": self.writer.cluster_id}
+        for uids in batched(sorted(self.uids), 500):
+            consumers = models.ClaimConsumer.objects.filter(uid__in=uids, **cluster)
+            pks.update(consumers.values_list("claim_id", flat=True))
+        for some in batched(sorted(self.names), 500):
+            claims = models.ResourceClaim.objects.filter(
+                namespace__in={namespace for namespace, _ in some},
+                name__in={name for _, name in some},
+                **cluster,
+            )
+            wanted = set(some)
+            found = claims.values_list("pk", "namespace", "name")
+            pks.update(pk for pk, *name in found if tuple(name) in wanted)
+        refresh_claims(self.writer, pks)
+
+    def _entries(self, pks: set[int]) -> set[tuple[Any, ...]]:
+        if not pks:
+            return set()
+        rows = models.PodClaim.objects.filter(pod_id__in=pks).exclude(claim_name="")
+        return set(
+            rows.values_list("pod_id", "namespace", "claim_name", "template_name")
+        )
+
+
+def _runs(phase: str, node_name: str) -> bool:
+    return phase == "Running" and bool(node_name)
