@@ -94,6 +94,7 @@ TEMPLATES = [
                 "django.template.context_processors.csp",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "inventory.views.frame.frame",
             ],
         },
     },
@@ -178,6 +179,7 @@ SECURE_CSP = {
     "frame-ancestors": [CSP.NONE],
 }
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "web.errors.csrf_failure"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = SECURE
@@ -226,6 +228,14 @@ CELERY_TASK_TIME_LIMIT = env.integer("DRA_PORTAL_TASK_SECONDS", 300)
 CELERY_TASK_DEFAULT_QUEUE = "dra-portal"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+
+# Allocation runs (allocator.services); times in seconds.
+RUN_MAX_ATTEMPTS = env.integer("DRA_PORTAL_RUN_ATTEMPTS", 3)
+RUN_PLAN_SECONDS = env.integer("DRA_PORTAL_RUN_PLAN_SECONDS", 60)
+RUN_MIRROR_SECONDS = env.integer("DRA_PORTAL_RUN_MIRROR_SECONDS", 10)
+RUN_VERIFY_SECONDS = env.integer("DRA_PORTAL_RUN_VERIFY_SECONDS", 30)
+RUN_LEASE_SECONDS = env.integer("DRA_PORTAL_RUN_LEASE_SECONDS", 90)
+RUN_MIRROR_MAX_AGE = env.integer("DRA_PORTAL_RUN_MIRROR_MAX_AGE", 900)
 
 LOGGING_CONFIG = None  # structlog and logging are set up in one place instead
 LOG_LEVEL = env.text("DRA_PORTAL_LOG_LEVEL", "INFO").upper()

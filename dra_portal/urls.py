@@ -19,3 +19,8 @@ urlpatterns = [
     path("", include("allocator.urls")),
     path("admin/", admin.site.urls),
 ]
+
+handler400 = "web.errors.bad_request"
+handler403 = "web.errors.forbidden"
+handler404 = "web.errors.not_found"
+handler500 = "web.errors.server_error"

@@ -1,0 +1,187 @@
+"""What stands around every page: clusters, navigation, how fresh the mirror is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import cached_property
+
+from inventory.models import Cluster
+from inventory.queries.freshness import Freshness, freshness
+from web.doors import Role, role_of
+
+THEMES = frozenset({"light", "dark"})
+KINDS = (
+    "Node Namespace DeviceClass ResourceSlice DeviceTaintRule ResourceClaim "
+    "ResourceClaimTemplate Pod PodGroup AllocationRun"
+)
+"""The event names of the stream."""
+
+_SESSION_KEY = "cluster"
+
+# label, icon, URL name, URL names that mark it as current
+_GROUPS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
+    ("", (("Overview", "overview", "overview"),)),
+    (
+        "What there is",
+        (
+            ("Devices", "device", "devices"),
+            ("Device map", "map", "device-map"),
+            ("Nodes", "node", "nodes"),
+            ("Pools", "pool", "pools"),
+            ("Slices", "slice", "slices"),
+            ("Classes", "class", "classes"),
+            ("Taint rules", "flag", "taint-rules"),
+        ),
+    ),
+    (
+        "What is asked for",
+        (
+            ("Claims", "claim", "claims"),
+            ("Templates", "template", "templates"),
+            ("Pods", "pod", "pods"),
+        ),
+    ),
+    ("What the portal did", (("Runs", "run", "runs"),)),
+)
+_SECTION_OF = {
+    "device": "devices",
+    "node": "nodes",
+    "pool": "pools",
+    "slice": "slices",
+    "class": "classes",
+    "taint-rule": "taint-rules",
+    "claim": "claims",
+    "template": "templates",
+    "pod": "pods",
+    "run": "runs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    label: str
+    icon: str
+    href: str
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    title: str
+    items: list[Item]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLink:
+    name: str
+    href: str
+    read_only: bool
+
+
+class Frame:
+    """Lazy: a fragment, which does not show the frame, costs no query."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    @cached_property
+    def role(self) -> Role | None:
+        return role_of(getattr(self._request, "user", None))
+
+    @cached_property
+    def _all(self) -> list[Cluster]:
+        return list(Cluster.objects.all()) if self.role else []
+
+    @cached_property
+    def cluster(self) -> Cluster | None:
+        """The one of the address, else the one looked at last, else the first."""
+        if not self._all:
+            return None
+        by_name = {cluster.name: cluster for cluster in self._all}
+        session = self._request.session
+        match = self._request.resolver_match
+        here = by_name.get(match.kwargs.get("cluster", "") if match else "")
+        if here is not None:
+            if session.get(_SESSION_KEY) != here.name:
+                session[_SESSION_KEY] = here.name
+            return here
+        return by_name.get(session.get(_SESSION_KEY, "")) or self._all[0]
+
+    @property
+    def clusters(self) -> list[ClusterLink]:
+        return [
+            ClusterLink(c.name, reverse("overview", args=[c.name]), c.read_only)
+            for c in self._all
+        ]
+
+    @property
+    def home_href(self) -> str:
+        if self.cluster is None:
+            return "/"
+        return reverse("overview", args=[self.cluster.name])
+
+    @property
+    def search_href(self) -> str:
+        return reverse("search", args=[self.cluster.name]) if self.cluster else ""
+
+    @property
+    def events_href(self) -> str:
+        return reverse("events", args=[self.cluster.name]) if self.cluster else ""
+
+    @property
+    def kinds(self) -> str:
+        return KINDS
+
+    @cached_property
+    def freshness(self) -> Freshness | None:
+        return freshness(self.cluster) if self.cluster else None
+
+    @property
+    def navigation(self) -> list[Group]:
+        if not self.role:
+            return []
+        match = self._request.resolver_match
+        here = (match.url_name or "").removesuffix("-yaml") if match else ""
+        here = _SECTION_OF.get(here, here)
+        groups = []
+        if self.cluster:
+            for title, entries in _GROUPS:
+                items = [
+                    Item(label, icon, href, here == name)
+                    for label, icon, name in entries
+                    if (href := _href(name, self.cluster.name))
+                ]
+                groups.append(Group(title, items))
+        last = [Item("Clusters", "cluster", reverse("clusters"), here == "clusters")]
+        if getattr(self._request.user, "is_staff", False):
+            last.append(Item("Admin", "admin", reverse("admin:index"), current=False))
+        groups.append(Group("Portal", last))
+        return groups
+
+    @property
+    def user_links(self) -> list[Item]:
+        href = _href("api-docs")
+        return [Item("REST API", "code", href, current=False)] if href else []
+
+
+def _href(name: str, *args: str) -> str:
+    """Empty when this installation has no such page."""
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """Context processor: ``frame``, and ``theme`` from the cookie of the toggle."""
+    theme = request.COOKIES.get("theme", "")
+    return {
+        "frame": Frame(request),
+        "theme": theme if theme in THEMES else "",
+        "debug": settings.DEBUG,
+    }

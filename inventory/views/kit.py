@@ -1,0 +1,61 @@
+"""Pages of one cluster: the kit of ``web.pages`` with the cluster of the address."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Model
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+
+from inventory.models import Cluster
+from web.pages import Crumb, DetailPage, ListPage, YamlPage
+
+
+class InCluster:
+    """Mixin: ``self.cluster`` is the cluster named in the address, or a 404."""
+
+    request: HttpRequest
+    kwargs: dict[str, Any]
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        try:
+            return Cluster.objects.get(name=self.kwargs["cluster"])
+        except Cluster.DoesNotExist:
+            raise Http404(
+                f"There is no cluster named “{self.kwargs['cluster']}” in clusters.yaml."
+            ) from None
+
+    def cluster_crumb(self) -> Crumb:
+        return Crumb(self.cluster.name, reverse("overview", args=[self.cluster.name]))
+
+    def url(self, name: str, *args: object) -> str:
+        """The address of another page of this cluster."""
+        return reverse(name, args=[self.cluster.name, *args])
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        _ = self.cluster  # an unknown cluster is a 404 before anything else
+        return super().get(request, *args, **kwargs)  # type: ignore[misc]  # a page of web.pages comes next
+
+
+class ClusterList[M: Model](InCluster, ListPage[M]):
+    """A list of one cluster. ``queryset`` must narrow to ``self.cluster``."""
+
+    def crumbs(self) -> list[Crumb]:
+        return [self.cluster_crumb(), Crumb(self.title)]
+
+    def extra(self) -> dict[str, object]:
+        return {"cluster": self.cluster}
+
+
+class ClusterDetail[M](InCluster, DetailPage[M]):
+    """One object of a cluster."""
+
+    def extra(self) -> dict[str, object]:
+        return {"cluster": self.cluster}
+
+
+class ClusterYaml(InCluster, YamlPage):
+    """The raw YAML of one object of a cluster."""

@@ -1,0 +1,80 @@
+"""Columns of a list, declared once for the page, its sorting and its exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from operator import attrgetter
+from typing import Any, Literal
+
+from django.utils.html import format_html
+
+from web.pages import cells
+
+Kind = Literal["text", "mono", "number", "age", "badge", "html"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    ``value`` gives the plain value for exports and for the built-in kinds: a dotted
+    attribute path (default: ``name``) or a function of the row. ``cell`` overrides
+    how it looks and must return escaped HTML (``web.pages.cells``). ``sort`` holds
+    the ``order_by`` fields; empty: not sortable. ``href`` makes the cell a link.
+    ``shown=False``: only when the user asks for it with ``?cols=``.
+    """
+
+    name: str
+    label: str
+    value: str | Callable[[Any], Any] = ""
+    sort: tuple[str, ...] = ()
+    kind: Kind = "text"
+    cell: Callable[[Any], str] | None = None
+    href: Callable[[Any], str] | None = None
+    title: str = ""
+    shown: bool = True
+    exported: bool = True
+
+    @property
+    def css(self) -> str:
+        return {"number": "num", "age": "num age"}.get(self.kind, self.kind)
+
+    def get(self, row: Any) -> Any:
+        """The plain value."""
+        if callable(self.value):
+            return self.value(row)
+        return attrgetter(self.value or self.name)(row)
+
+    def render(self, row: Any) -> str:
+        """The cell's HTML."""
+        if self.cell is not None:
+            return self.cell(row)
+        value = self.get(row)
+        if value is None or value == "":
+            return cells.NOTHING
+        if self.href is not None:
+            return cells.link(self.href(row), value, mono=self.kind == "mono")
+        match self.kind:
+            case "mono":
+                return cells.mono(value)
+            case "number":
+                return str(cells.number(value))
+            case "age":
+                return cells.age(value)
+            case "badge":
+                return cells.badge(str(value))
+            case _:
+                return format_html("{}", value)
+
+    def export(self, row: Any) -> Any:
+        """A JSON scalar: times as ISO 8601."""
+        value = self.get(row)
+        if isinstance(value, datetime):
+            return value.isoformat()
+        if value is None or isinstance(value, str | int | float | bool):
+            return value
+        if isinstance(value, list | dict):
+            return value
+        return str(value)
