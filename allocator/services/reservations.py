@@ -1,0 +1,140 @@
+"""What other runs have planned but the mirror does not show yet.
+
+Two workers that plan at the same time must not choose the same device, and nothing
+in Kubernetes would notice. There is no lock around planning, which may take seconds;
+instead every plan that is going to be written gets a *ticket*, a number that is drawn
+in one short transaction per cluster (the row of ``PlanCounter`` is its lock, on
+PostgreSQL and SQLite alike):
+
+1. Before planning: read the counter (``seen``), then the plans of runs that hold a
+   ticket and are not settled (``reserved``), then the snapshot. A run that was
+   settled before the second read is in the snapshot, which is read later.
+2. Plan with these plans counted as in use.
+3. Draw a ticket (``draw``): if a run with a ticket newer than ``seen`` has planned
+   devices of the pools that this plan takes devices from, plan again. Devices and
+   counters never reach beyond their pool, so other plans do not matter.
+
+A run is settled when it is over and either nothing of it can be in the cluster (its
+ticket is taken back) or the watch has brought an event or a list since: then the
+mirror has whatever was written. All plans of an open run count, also those it gave
+up: a worker that was thought dead may still carry one out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Q
+
+from allocator.choices import OPEN, RunState
+from allocator.models import AllocationRun, PlanCounter, RunTransition
+from dra.objects import AllocationResult, read
+from dra.snapshot import Snapshot
+from inventory.models import Cluster, WatchState
+
+Json = dict[str, Any]
+
+_MARGIN = timedelta(seconds=10)
+"""What the watch brings may have waited that long on its way to us."""
+
+
+def seen(cluster: Cluster) -> int:
+    """The newest ticket of the cluster."""
+    counter, _ = PlanCounter.objects.get_or_create(cluster=cluster)
+    return counter.value
+
+
+def reserved(cluster: Cluster, *, but: UUID) -> list[Json]:
+    """Plans (AllocationResult in JSON) of unsettled runs other than ``but``."""
+    failed = Q(state=RunState.FAILED)
+    heard = _heard_of_claims(cluster)
+    if heard is not None:
+        failed &= Q(finished_at__gte=heard - _MARGIN)
+    unsettled = Q(state__in=OPEN) | failed
+    runs = AllocationRun.objects.filter(
+        unsettled, cluster=cluster, ticket__isnull=False
+    ).exclude(pk=but)
+    return list(_plans(runs.values_list("pk", flat=True)))
+
+
+def _heard_of_claims(cluster: Cluster) -> datetime | None:
+    """When the claims' watch last brought something: an event, a bookmark or a list."""
+    watch = WatchState.objects.filter(cluster=cluster, kind="ResourceClaim").first()
+    times = (watch.event_at, watch.listed_at) if watch else ()
+    return max((t for t in times if t is not None), default=None)
+
+
+def plans_of(run: AllocationRun) -> list[AllocationResult]:
+    """Every plan that this run set out to write, oldest first."""
+    return [read(plan, AllocationResult) for plan in _plans([run.pk])]
+
+
+def draw(run: AllocationRun, plan: AllocationResult, *, after: int) -> int | None:
+    """A ticket for ``plan``, or None when a newer plan than ``after`` touches it.
+
+    Call in a transaction together with the step that makes the run write.
+    """
+    counters = PlanCounter.objects.filter(cluster_id=run.cluster_id)
+    counters.update(value=F("value") + 1)  # from here on nobody else draws
+    newer = AllocationRun.objects.filter(
+        cluster_id=run.cluster_id, ticket__gt=after
+    ).exclude(pk=run.pk)
+    pools = _pools(plan)
+    for other in _plans(newer.values_list("pk", flat=True)):
+        if not pools.isdisjoint(_pools(read(other, AllocationResult))):
+            return None
+    return counters.values_list("value", flat=True).get()
+
+
+def with_reservations(snapshot: Snapshot, plans: Iterable[Json]) -> Snapshot:
+    """``snapshot`` with ``plans`` held by claims that exist only in here.
+
+    A device that the snapshot shows as held already is left out: its run's claim
+    has arrived in the mirror.
+    """
+    held: list[Json] = []
+    for plan in plans:
+        allocation = read(plan, AllocationResult)
+        if not _arrived(snapshot, allocation):
+            name = f"planned-{len(held)}"
+            # "/" cannot be in a namespace's name, so it is nobody's claim.
+            meta = {"namespace": "/planned", "name": name, "uid": name}
+            held.append(
+                {
+                    "kind": "ResourceClaim",
+                    "metadata": meta,
+                    "status": {"allocation": plan},
+                }
+            )
+    return snapshot.edit(add=held) if held else snapshot
+
+
+def _arrived(snapshot: Snapshot, allocation: AllocationResult) -> bool:
+    """Whether some claim of the snapshot holds exactly these devices and shares."""
+    results = allocation.devices.results or ()
+    for r in results:
+        if r.admin_access:
+            continue
+        holders = snapshot.in_use.pool((r.driver, r.pool)).holders.get(r.device, ())
+        if not any(h.result.share_id == r.share_id for h in holders):
+            return False
+    return True
+
+
+def _plans(run_ids: Iterable[UUID]) -> Iterator[Json]:
+    details = (
+        RunTransition.objects.filter(run__in=list(run_ids), to_state=RunState.WRITING)
+        .order_by("pk")
+        .values_list("details", flat=True)
+    )
+    for entry in details:
+        plan = entry.get("plan")
+        if isinstance(plan, dict):
+            yield plan
+
+
+def _pools(plan: AllocationResult) -> set[tuple[str, str]]:
+    return {(r.driver, r.pool) for r in plan.devices.results or ()}

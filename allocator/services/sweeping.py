@@ -1,0 +1,46 @@
+"""Runs that nobody works on: their task was lost with a worker or with the queue."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import structlog
+from django.conf import settings
+from django.db.models import Max
+from django.utils import timezone
+
+from allocator.choices import OPEN
+from allocator.models import AllocationRun
+from allocator.services.queueing import QueueError, enqueue
+
+log = structlog.get_logger("allocator.runs")
+
+_LIMIT = 1000
+
+
+def sweep_runs() -> int:
+    """Enqueue open runs that have not moved for longer than a lease; how many.
+
+    Harmless when a run's task is still in the queue: executing it twice does nothing.
+    A run that another worker holds is enqueued for the time when its lease ends.
+    """
+    now = timezone.now()
+    silent = now - timedelta(seconds=settings.RUN_LEASE_SECONDS)
+    stuck = (
+        AllocationRun.objects.filter(state__in=OPEN)
+        .annotate(moved_at=Max("transitions__at"))
+        .filter(moved_at__lt=silent)
+        .order_by("created_at")
+        .values_list("pk", "lease_until")[:_LIMIT]
+    )
+    count = 0
+    for run_id, lease_until in stuck:
+        left = (lease_until - now).total_seconds() if lease_until else 0.0
+        try:
+            enqueue(run_id, countdown=max(left, 0.0))
+        except QueueError:
+            break  # logged; the next sweep finds them again
+        count += 1
+    if count:
+        log.warning("runs.swept", count=count)
+    return count

@@ -1,0 +1,52 @@
+"""Bringing a planned allocation into a cluster: conditional, bounded, idempotent.
+
+The API server checks only the form of an allocation, so what protects a device is
+what a writer does around the write. Writers differ in that and share the rest: an
+:class:`Order` goes in, an :data:`Outcome` comes out, and ``before`` is told of
+every request that changes the cluster. A writer that needs a guard, a barrier or a
+carrier pod makes and removes them inside ``write``; ``Order.node_name`` and
+``Order.run`` are there for it. ``cluster.writeback.direct`` is the plain one.
+"""
+
+from __future__ import annotations
+
+from cluster.writeback.requests import FINALIZER, foresee
+from cluster.writeback.values import (
+    Before,
+    Changed,
+    Order,
+    Outcome,
+    Refusal,
+    Refused,
+    Request,
+    Step,
+    Unknown,
+    Writer,
+    Written,
+    allocation_of,
+    holds,
+    same_allocation,
+    timestamp,
+    version_of,
+)
+
+__all__ = [
+    "FINALIZER",
+    "Before",
+    "Changed",
+    "Order",
+    "Outcome",
+    "Refusal",
+    "Refused",
+    "Request",
+    "Step",
+    "Unknown",
+    "Writer",
+    "Written",
+    "allocation_of",
+    "foresee",
+    "holds",
+    "same_allocation",
+    "timestamp",
+    "version_of",
+]
