@@ -20,42 +20,39 @@ _INT64: Final = range(-(2**63), 2**63)
 
 
 def matches_node(selector: NodeSelector, node: Node) -> bool:
-    """Whether ``node`` satisfies ``selector``: terms ORed, an empty term never.
+    """Whether ``node`` satisfies ``selector``.
 
-    Raises :class:`SelectorError` for a selector that the API would refuse. Terms
-    are looked at in order and a broken one behind the first that matches is not
-    found, as in the reference.
+    Terms are ORed, the requirements in a term ANDed; an empty term matches
+    nothing. Raises :class:`SelectorError` when any term cannot be read, also when
+    another one matches.
     """
+    terms = [
+        term
+        for term in selector.node_selector_terms or ()
+        if term.match_expressions or term.match_fields
+    ]
+    for term in terms:
+        for requirement in term.match_expressions or ():
+            _check_expression(requirement)
+        for requirement in term.match_fields or ():
+            _check_field(requirement)
     labels = node.metadata.labels or {}
     fields = {"metadata.name": node.metadata.name}
-    broken: SelectorError | None = None
-    for term in selector.node_selector_terms or ():
-        try:
-            if _term_matches(term, labels, fields):
-                return True
-        except SelectorError as error:
-            broken = broken or error
-    if broken is not None:
-        raise broken
-    return False
+    return any(_term_matches(term, labels, fields) for term in terms)
 
 
 def _term_matches(
     term: NodeSelectorTerm, labels: Mapping[str, str], fields: Mapping[str, str]
 ) -> bool:
-    expressions, field_requirements = term.match_expressions, term.match_fields
-    if not expressions and not field_requirements:
-        return False
-    for requirement in (*(expressions or ()), *(field_requirements or ())):
-        _check(requirement)
-    for requirement in field_requirements or ():
-        _check_field(requirement)
-    return all(_holds(r, labels) for r in expressions or ()) and all(
-        _holds(r, fields) for r in field_requirements or ()
+    return all(_holds(r, labels) for r in term.match_expressions or ()) and all(
+        _holds(r, fields) for r in term.match_fields or ()
     )
 
 
-def _check(requirement: SelectorRequirement) -> None:
+def _check_expression(requirement: SelectorRequirement) -> None:
+    _check_key(requirement.key)
+    for value in requirement.values or ():
+        _check_value(value)
     count = len(requirement.values or ())
     match requirement.operator:
         case "In" | "NotIn":
@@ -151,3 +148,110 @@ class LabelSelector:
 
     def matches(self, labels: Mapping[str, str] | None) -> bool:
         return all(r.matches(labels or {}) for r in self.requirements)
+
+
+_TOKEN: Final = re.compile(r"\s*(?:(==|!=|[(),!=<>])|([^\s(),!=<>]+))")
+_PREFIX: Final = re.compile(
+    r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+)
+_NAME: Final = re.compile(r"(?=.{1,63}\Z)[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+_OPERATORS: Final = {
+    "=": "in",
+    "==": "in",
+    "!=": "notin",
+    "in": "in",
+    "notin": "notin",
+    ">": "gt",
+    "<": "lt",
+}
+
+
+def parse_label_selector(text: str) -> LabelSelector:
+    """Read ``a=b, c!=d, e in (f, g), h notin (i), j, !k, l>5`` as kubectl does.
+
+    An empty text matches everything. Raises :class:`SelectorError` naming what
+    cannot be read.
+    """
+    tokens = _Tokens(text)
+    if tokens.peek() is None:
+        return LabelSelector()
+    found = [_requirement(tokens)]
+    while (separator := tokens.take()) is not None:
+        if separator != ",":
+            raise SelectorError(f'found "{separator}" where "," or the end is expected')
+        found.append(_requirement(tokens))
+    return LabelSelector(tuple(found))
+
+
+class _Tokens:
+    def __init__(self, text: str) -> None:
+        self.left: list[str] = []
+        position = 0
+        text = text.rstrip()
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            assert match is not None, "a character is a symbol, a word or space"
+            self.left.append(match[1] or match[2])
+            position = match.end()
+        self.left.reverse()
+
+    def peek(self) -> str | None:
+        return self.left[-1] if self.left else None
+
+    def take(self) -> str | None:
+        return self.left.pop() if self.left else None
+
+    def word(self) -> str:
+        """The next token if it is a word, else nothing: values may be empty."""
+        token = self.peek()
+        if token is None or _TOKEN.fullmatch(token)[1]:  # type: ignore[index]  # it was a token
+            return ""
+        self.left.pop()
+        return token
+
+
+def _requirement(tokens: _Tokens) -> LabelRequirement:
+    absent = tokens.peek() == "!"
+    if absent:
+        tokens.take()
+    key = tokens.word()
+    _check_key(key)
+    if absent:
+        return LabelRequirement(key, "!")
+    if tokens.peek() in {None, ","}:
+        return LabelRequirement(key, "exists")
+    symbol = tokens.take() or ""
+    operator = _OPERATORS.get(symbol)
+    if operator is None:
+        raise SelectorError(
+            f'found "{symbol}" after key "{key}" where an operator is expected: '
+            "=, !=, in, notin, > or <"
+        )
+    values = _set(tokens) if symbol in {"in", "notin"} else frozenset({tokens.word()})
+    for value in values:
+        _check_value(value)
+        if operator in {"gt", "lt"} and _integer(value) is None:
+            raise SelectorError(f'"{value}" must be an integer for "{symbol}"')
+    return LabelRequirement(key, operator, values)
+
+
+def _set(tokens: _Tokens) -> frozenset[str]:
+    if tokens.take() != "(":
+        raise SelectorError('"in" and "notin" need their values in parentheses')
+    values = {tokens.word()}
+    while (closing := tokens.take()) == ",":
+        values.add(tokens.word())
+    if closing != ")":
+        raise SelectorError('a set of values ends with ")"')
+    return frozenset(values)
+
+
+def _check_key(key: str) -> None:
+    prefix, slash, name = key.rpartition("/")
+    if not _NAME.fullmatch(name) or (slash and not _PREFIX.fullmatch(prefix)):
+        raise SelectorError(f'"{key}" is not a valid label key')
+
+
+def _check_value(value: str) -> None:
+    if value and not _NAME.fullmatch(value):
+        raise SelectorError(f'"{value}" is not a valid label value')

@@ -225,7 +225,7 @@ def left_of(pool: Pool, held: Iterable[str]) -> dict[CounterName, int]:
         names = set(held)
         for device in pool.devices():
             if device.consumes_counters and device.name in names:
-                for counter, amount in _draws(device).items():
+                for counter, amount in _draws(device):
                     left[counter] -= amount
     return left
 
@@ -239,17 +239,22 @@ def _totals(pool: Pool) -> dict[CounterName, Quantity]:
     }
 
 
-def _draws(device: Device) -> dict[CounterName, int]:
-    draws: dict[CounterName, int] = {}
-    for use in device.consumes_counters or ():
-        for name, counter in (use.counters or {}).items():
-            key = (use.counter_set, name)
-            draws[key] = draws.get(key, 0) + quantity.read(counter.value).nanos
-    return draws
+def _draws(device: Device) -> list[tuple[CounterName, int]]:
+    """What the device takes of each counter; the API allows each set once."""
+    return [
+        ((use.counter_set, name), quantity.nanos(counter.value))
+        for use in device.consumes_counters or ()
+        for name, counter in (use.counters or {}).items()
+    ]
 
 
 def _lacks(device: Device, left: Mapping[CounterName, int]) -> bool:
-    return any(amount > left[counter] for counter, amount in _draws(device).items())
+    for use in device.consumes_counters or ():
+        counter_set = use.counter_set
+        for name, counter in (use.counters or {}).items():
+            if quantity.nanos(counter.value) > left[counter_set, name]:
+                return True
+    return False
 
 
 class Shortage(NamedTuple):
@@ -275,7 +280,7 @@ def shortages(
     or has no such device.
     """
     draws = {
-        device.name: _draws(device)
+        device.name: dict(_draws(device))
         for device in (pool.devices() if pool.usable else ())
     }
     held = _by_device(results).keys() - {device_name}
