@@ -186,9 +186,11 @@ class ClusterClient:
         patience = timeout_seconds + 15.0
 
         def open_() -> urllib3.BaseHTTPResponse:
-            return self._send(
-                "GET", served.path(namespace), query=query, read_timeout=patience
+            response = self._send(
+                "GET", served.path(namespace), query=query, compress=False
             )
+            _be_patient(response, patience)
+            return response
 
         def translate(error: Exception) -> Exception:
             return Unreachable(explain(error, self.address))
@@ -308,10 +310,10 @@ class ClusterClient:
         query: Query | None = None,
         body: Any = None,
         content_type: str = "application/json",
-        read_timeout: float | None = None,
+        compress: bool = True,
     ) -> urllib3.BaseHTTPResponse:
         """Send and return the open response of a success; raise for the rest."""
-        call = _Call(method, path, query, body, content_type, read_timeout)
+        call = _Call(method, path, query, body, content_type, compress)
         transport = self._transport
         try:
             return self._send_once(transport, call)
@@ -340,7 +342,7 @@ class ClusterClient:
                 retries=False,
                 timeout=urllib3.Timeout(
                     connect=self._connect_timeout,
-                    read=call.read_timeout or self._read_timeout,
+                    read=self._read_timeout,
                 ),
             )
         except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -355,7 +357,8 @@ class ClusterClient:
     def _headers(self, transport: Transport, call: _Call) -> dict[str, str]:
         headers = {
             "Accept": "application/json",
-            "Accept-Encoding": "gzip",
+            # A proxy that compresses a watch would hold its events back.
+            "Accept-Encoding": "gzip" if call.compress else "identity",
             "User-Agent": USER_AGENT,
         }
         if call.body is not None:
@@ -407,7 +410,14 @@ class _Call:
     query: Query | None
     body: Any
     content_type: str
-    read_timeout: float | None
+    compress: bool
+
+
+def _be_patient(response: urllib3.BaseHTTPResponse, seconds: float) -> None:
+    """Once the headers are there, silence is normal: allow this much of it."""
+    sock = getattr(response.connection, "sock", None)
+    if sock is not None:
+        sock.settimeout(seconds)
 
 
 def _dry(dry_run: bool) -> Query | None:

@@ -120,6 +120,9 @@ def _request(request: Any) -> Any:
     exactly = kept.get("exactly")
     if not flat or not (exactly is None or isinstance(exactly, dict)):
         return request
+    if kept.get("firstAvailable") and not any(flat.values()):
+        # v1beta1 has no way to leave deviceClassName out: empty means absent.
+        return kept
     # A field that we do not know is one of the request's details: v1 has them all there.
     return {**kept, "exactly": {**flat, **(exactly or {})}}
 
