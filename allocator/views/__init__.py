@@ -1,0 +1,3 @@
+"""Pages of allocation runs."""
+
+from __future__ import annotations

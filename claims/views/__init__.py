@@ -1,0 +1,3 @@
+"""Pages of claims, templates and pods."""
+
+from __future__ import annotations

@@ -1,0 +1,296 @@
+"""The list of claims and the page of one: why does it wait, what did it get?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.urls import reverse
+
+from allocator import queries as run_queries
+from claims.choices import ClaimState
+from claims.filtersets import ClaimFilter
+from claims.models import AllocatedDevice, ClaimRequest, ResourceClaim
+from claims.queries import claims as queries
+from claims.views import cells as claim_cells
+from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
+from web.pages import Column, Crumb, Fact, Heading, cells
+
+NOBODY = "No pod uses it yet. An operator can allocate it from its page."
+
+
+class Claims(ClusterList[ResourceClaim]):
+    """All claims of a cluster."""
+
+    title = "Claims"
+    name = "claims"
+    noun = ("claim", "claims")
+    filterset_class = ClaimFilter
+    default_sort = "-created"
+    refresh_on = ("ResourceClaim", "Pod")
+    nothing_yet = "No ResourceClaim exists in this cluster."
+
+    def available_columns(self) -> Sequence[Column]:
+        name = self.cluster.name
+        return (
+            Column(
+                "name",
+                "Claim",
+                value=str,
+                sort=("name", "namespace"),
+                kind="mono",
+                href=lambda c: claim_cells.claim_href(name, c.namespace, c.name),
+            ),
+            Column("state", "State", sort=("state",), kind="badge"),
+            Column("requests", "Asks for", value="requests_text"),
+            Column(
+                "device_count",
+                "Devices",
+                sort=("device_count",),
+                kind="number",
+                shown=False,
+            ),
+            Column(
+                "devices",
+                "Holds",
+                value=lambda c: ", ".join(map(str, c.devices.all())),
+                cell=lambda c: claim_cells.devices_cell(name, c),
+            ),
+            Column(
+                "node",
+                "Node",
+                value="node_name",
+                sort=("node_name",),
+                cell=lambda c: claim_cells.node_cell(name, c.node_name),
+            ),
+            Column(
+                "consumers",
+                "Used by",
+                value=lambda c: ", ".join(map(str, c.consumers.all())),
+                cell=lambda c: claim_cells.consumers_cell(name, c),
+            ),
+            Column("waiting", "Why it waits", value=self.why_it_waits),
+            Column("namespace", "Namespace", sort=("namespace",), shown=False),
+            Column("template", "Template", value="template_name", shown=False),
+            Column(
+                "created", "Age", value="created_at", sort=("created_at",), kind="age"
+            ),
+        )
+
+    def queryset(self) -> QuerySet[ResourceClaim]:
+        return queries.claim_rows(self.cluster)
+
+    def prepare(self, rows: list[ResourceClaim]) -> list[ResourceClaim]:
+        waiting = [claim for claim in rows if claim.state == ClaimState.PENDING]
+        self.messages = queries.scheduler_messages(waiting)
+        return rows
+
+    def why_it_waits(self, claim: ResourceClaim) -> str:
+        if claim.problem:
+            return claim.problem
+        if claim.state != ClaimState.PENDING:
+            return ""
+        return self.messages.get((claim.namespace, claim.name), NOBODY)
+
+    def sentence(self) -> str:
+        counts = queries.claim_counts(self.cluster)
+        total = sum(counts.values())
+        holding = total - counts[ClaimState.PENDING] - counts[ClaimState.DELETING]
+        waiting = counts[ClaimState.PENDING]
+        return (
+            f"{holding:,} of {cells.count(total, 'claim')} hold devices; "
+            f"{waiting:,} {'waits' if waiting == 1 else 'wait'}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request (or alternative) beside the devices it got."""
+
+    request: ClaimRequest
+    selectors: Sequence[str]
+    results: Sequence[AllocatedDevice]
+
+    @property
+    def name(self) -> str:
+        return str(self.request)
+
+    @property
+    def words(self) -> str:
+        request = self.request
+        if request.mode == "All":
+            return f"all of {request.class_name}"
+        return f"{request.count} × {request.class_name}"
+
+
+def selectors_of(claim: ResourceClaim) -> dict[str, list[str]]:
+    """CEL expressions by request name (``parent/sub`` for an alternative)."""
+    found: dict[str, list[str]] = {}
+
+    def note(name: str, part: object) -> None:
+        listed = part.get("selectors") if isinstance(part, dict) else None
+        found[name] = [
+            str(selector["cel"].get("expression", ""))
+            for selector in listed or []
+            if isinstance(selector, dict) and isinstance(selector.get("cel"), dict)
+        ]
+
+    devices = (claim.raw.get("spec") or {}).get("devices") or {}
+    for request in devices.get("requests") or []:
+        if not isinstance(request, dict):
+            continue
+        name = str(request.get("name", ""))
+        note(name, request.get("exactly"))
+        for alternative in request.get("firstAvailable") or []:
+            if isinstance(alternative, dict):
+                note(f"{name}/{alternative.get('name', '')}", alternative)
+    return found
+
+
+def asks_of(claim: ResourceClaim) -> list[Ask]:
+    """Requests in order, each with what it asks for and what it got."""
+    selectors = selectors_of(claim)
+    results: dict[str, list[AllocatedDevice]] = {}
+    for result in claim.devices.all():
+        results.setdefault(result.request, []).append(result)
+    return [
+        Ask(
+            request=request,
+            selectors=selectors.get(str(request), []),
+            results=results.get(str(request), []),
+        )
+        for request in claim.requests.all()
+    ]
+
+
+def constraints_of(claim: ResourceClaim) -> list[str]:
+    """Constraints in words: "gpu, nic: same resource.kubernetes.io/pcieRoot"."""
+    devices = (claim.raw.get("spec") or {}).get("devices") or {}
+    words = []
+    for constraint in devices.get("constraints") or []:
+        if not isinstance(constraint, dict):
+            continue
+        who = ", ".join(map(str, constraint.get("requests") or [])) or "all requests"
+        if attribute := constraint.get("matchAttribute"):
+            words.append(f"{who}: same {attribute}")
+        if attribute := constraint.get("distinctAttribute"):
+            words.append(f"{who}: different {attribute}")
+    return words
+
+
+class ClaimMixin:
+    """Finds the claim of the address."""
+
+    def load(self) -> ResourceClaim:
+        kwargs = self.kwargs  # type: ignore[attr-defined]  # of View
+        try:
+            return queries.claim_with_all(
+                self.cluster,  # type: ignore[attr-defined]  # of the cluster kit
+                kwargs["namespace"],
+                kwargs["name"],
+            )
+        except ResourceClaim.DoesNotExist:
+            raise Http404(
+                f"There is no claim {kwargs['namespace']}/{kwargs['name']} (any more)."
+            ) from None
+
+    def heading(self) -> Heading:
+        claim: ResourceClaim = self.object  # type: ignore[attr-defined]  # of the detail kit
+        cluster = self.cluster.name  # type: ignore[attr-defined]  # of the cluster kit
+        return Heading(
+            kind="Claim",
+            name=str(claim),
+            badges=[cells.badge(claim.state)]
+            + (
+                [cells.badge("unreadable", title=claim.problem)]
+                if claim.problem
+                else []
+            ),
+            sentence=claim.problem or state_sentence(claim),
+            crumbs=(
+                Crumb(cluster, reverse("overview", args=[cluster])),
+                Crumb("Claims", reverse("claims", args=[cluster])),
+                Crumb(str(claim)),
+            ),
+            yaml_href=reverse(
+                "claim-yaml", args=[cluster, claim.namespace, claim.name]
+            ),
+        )
+
+
+def state_sentence(claim: ResourceClaim) -> str:
+    """What is so and what happens next."""
+    held = cells.count(claim.device_count, "device")
+    where = f" on {claim.node_name}" if claim.node_name else ""
+    match claim.state:
+        case ClaimState.PENDING:
+            return "It waits for an allocation and holds nothing."
+        case ClaimState.ALLOCATED:
+            return (
+                f"It holds {held}{where}. Nobody has reserved it: a pod can use it now."
+            )
+        case ClaimState.RESERVED:
+            users = cells.count(claim.consumer_count, "consumer")
+            return f"It holds {held}{where}, reserved for {users} not running yet."
+        case ClaimState.IN_USE:
+            users = cells.count(claim.consumer_count, "consumer")
+            return f"It holds {held}{where} and is in use by {users}."
+        case _:
+            return "It is being deleted and goes when its last consumer has ended."
+
+
+class Claim(ClaimMixin, ClusterDetail[ResourceClaim]):
+    """One claim: requests on the left, result on the right, users below."""
+
+    template_name = "claims/claim.html"
+    fragments = ("claim-body",)
+
+    def facts(self) -> list[Fact]:
+        claim, cluster = self.object, self.cluster.name
+        facts = [
+            Fact("Namespace", cells.mono(claim.namespace)),
+            Fact("Created", cells.age(claim.created_at)),
+        ]
+        if claim.owner_name:
+            owner = f"{claim.owner_kind} {claim.owner_name}"
+            if claim.owner_kind == "Pod":
+                href = claim_cells.pod_href(cluster, claim.namespace, claim.owner_name)
+                facts.append(Fact("Made for", cells.link(href, owner)))
+            else:
+                facts.append(Fact("Made for", owner))
+        if claim.template_name:
+            href = reverse(
+                "template", args=[cluster, claim.namespace, claim.template_name]
+            )
+            facts.append(
+                Fact("Template", cells.link(href, claim.template_name, mono=True))
+            )
+        if claim.allocated_at:
+            facts.append(Fact("Allocated", cells.age(claim.allocated_at)))
+        if claim.node_name:
+            facts.append(Fact("Node", claim_cells.node_cell(cluster, claim.node_name)))
+        if claim.admin_access:
+            facts.append(Fact("Admin access", "yes: its devices stay free for others"))
+        return facts
+
+    def extra(self) -> dict[str, object]:
+        claim = self.object
+        pods = list(queries.pods_of_claim(claim)[:50])
+        return {
+            "claim": claim,
+            "asks": asks_of(claim),
+            "constraints": constraints_of(claim),
+            "pods": pods,
+            "said": [pod for pod in pods if pod.scheduling_message],
+            "runs": run_queries.runs_of_claim(
+                self.cluster, claim.namespace, claim.name
+            )[:10],
+            "is_pending": claim.state == ClaimState.PENDING and not claim.problem,
+            "can_write": not self.cluster.read_only,
+        }
+
+
+class ClaimYaml(ClaimMixin, ClusterYaml):
+    """The claim as mirrored."""
