@@ -152,9 +152,9 @@ class DirectWriter:
         """The claim, if it is the planned one and free; else what that means for us."""
         order = attempt.order
         attempt.step = None
-        if (served := self._resource()) is None:
-            return _NOT_SERVED
         try:
+            if (served := self._resource()) is None:
+                return _NOT_SERVED
             claim = self._client.get(served, order.namespace, order.name)
         except NotFound as error:
             if error.not_served:
@@ -163,6 +163,10 @@ class DirectWriter:
             return Refused(Refusal.GONE, f"{_the_claim(order)} no longer exists.")
         except (Unauthorized, Forbidden) as error:
             return _forbidden(error, None)
+        except (ServerError, TooManyRequests):
+            raise
+        except ApiError as error:
+            return _invalid(error)
         return _verdict(claim, attempt) or claim
 
     def _write(self, attempt: _Attempt, claim: Json) -> Written:
@@ -237,8 +241,12 @@ def _meaning(error: ApiError, claim: Json) -> Outcome:
             "resourceclaims/binding, granted by a ClusterRoleBinding.",
             missing=f"{_BINDING} (cluster-wide)",
         )
+    return _invalid(error)
+
+
+def _invalid(error: ApiError) -> Refused:
     return Refused(
-        Refusal.INVALID, f"The API server refused the write: {error.message}"
+        Refusal.INVALID, f"The API server refused the request ({error.code}): {error}"
     )
 
 
