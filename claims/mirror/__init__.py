@@ -10,6 +10,7 @@ from claims.mirror.claims import ResourceClaimStore, ResourceClaimTemplateStore
 from claims.mirror.pods import PodGroupStore, PodStore
 from claims.mirror.states import held_devices
 from inventory.mirror import (
+    ALWAYS,
     DeviceClassStore,
     DeviceTaintRuleStore,
     Guard,
@@ -17,7 +18,6 @@ from inventory.mirror import (
     NamespaceStore,
     NodeStore,
     ResourceSliceStore,
-    no_guard,
 )
 
 _PLAIN: dict[str, type[MirrorStore]] = {
@@ -35,7 +35,7 @@ _PLAIN: dict[str, type[MirrorStore]] = {
 
 
 def store_for(
-    kind: str, cluster_id: int, *, guard: Guard = no_guard, compare_raw: bool = False
+    kind: str, cluster_id: int, *, guard: Guard = ALWAYS, compare_raw: bool = False
 ) -> MirrorStore:
     """The mirror of ``kind`` of one cluster; KeyError for a kind we do not mirror."""
     if kind == ResourceSliceStore.kind:

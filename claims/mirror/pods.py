@@ -11,14 +11,18 @@ from claims.mirror.columns import has_claims, pod_claims, pod_columns
 from claims.mirror.states import Name, refresh_claims
 from dra import objects
 from inventory.mirror import (
+    ALWAYS,
     Columns,
     Derivation,
+    Guard,
+    Key,
     Known,
     MirrorStore,
     Reading,
     Writer,
     Written,
     fit,
+    key_of,
 )
 
 
@@ -34,8 +38,30 @@ class PodStore(MirrorStore):
     model = models.Pod
     remember: ClassVar[tuple[str, ...]] = ("phase", "node_name")
 
+    def __init__(
+        self, cluster_id: int, *, guard: Guard = ALWAYS, compare_raw: bool = False
+    ) -> None:
+        super().__init__(cluster_id, guard=guard, compare_raw=compare_raw)
+        self._seen: set[Key] = set()
+
     def keeps(self, raw: dict[str, Any]) -> bool:
         return has_claims(raw)
+
+    def wants(self, raw: dict[str, Any]) -> bool:
+        """Whether the reflector should hand over ``raw`` at all.
+
+        Most pods of a cluster use no claim. One that lost its claims is wanted once
+        more: to be removed.
+        """
+        if has_claims(raw):
+            if (key := key_of(raw)) is not None:
+                self._seen.add(key)
+            return True
+        return key_of(raw) in self._seen
+
+    def resume_from(self) -> str | None:
+        self._seen.update(self._known_all())
+        return super().resume_from()
 
     def columns(self, reading: Reading[objects.Pod]) -> Columns:
         assert reading.object is not None

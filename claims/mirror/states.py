@@ -46,7 +46,7 @@ def template_names(cluster_id: int, claims: Collection[Name]) -> dict[Name, str]
 def refresh_claims(writer: Writer, pks: Iterable[int]) -> None:
     """Compute state and template of claims anew; write those that differ."""
     for chunk in batched(sorted(pks), 500):
-        writer.guard()
+        writer.guard.check()
         claims = list(
             ResourceClaim.objects.filter(pk__in=chunk, problem="").only(
                 "namespace", "name", "deleting", "allocated", "state", "template_name"

@@ -15,17 +15,20 @@ from inventory.mirror.kinds import (
     ResourceSliceStore,
 )
 from inventory.mirror.pools import Holdings, pool_filter, refresh_states
-from inventory.mirror.reading import Reading, fit, moment
+from inventory.mirror.reading import Key, Reading, fit, key_of, moment
 from inventory.mirror.store import Derivation, Known, MirrorStore, Written
+from inventory.mirror.tombstones import prune_tombstones
 from inventory.mirror.writing import (
+    ALWAYS,
     ClusterGoneError,
     Guard,
     Writer,
-    no_guard,
+    idle_writer,
     writing,
 )
 
 __all__ = [
+    "ALWAYS",
     "ClusterGoneError",
     "Columns",
     "Derivation",
@@ -33,6 +36,7 @@ __all__ = [
     "DeviceTaintRuleStore",
     "Guard",
     "Holdings",
+    "Key",
     "Known",
     "MirrorStore",
     "NamespaceStore",
@@ -42,9 +46,11 @@ __all__ = [
     "Writer",
     "Written",
     "fit",
+    "idle_writer",
+    "key_of",
     "moment",
-    "no_guard",
     "pool_filter",
+    "prune_tombstones",
     "refresh_states",
     "writing",
 ]

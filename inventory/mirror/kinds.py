@@ -18,7 +18,7 @@ from inventory.mirror.pools import (
 )
 from inventory.mirror.reading import Json, Reading
 from inventory.mirror.store import Derivation, Known, MirrorStore, Written
-from inventory.mirror.writing import Guard, Writer, no_guard
+from inventory.mirror.writing import ALWAYS, Guard, Writer
 
 
 class NamespaceStore(MirrorStore):
@@ -55,7 +55,7 @@ class _PoolStore(MirrorStore):
         self,
         cluster_id: int,
         *,
-        guard: Guard = no_guard,
+        guard: Guard = ALWAYS,
         compare_raw: bool = False,
         holdings: Holdings = nothing_held,
     ) -> None:

@@ -104,7 +104,7 @@ def refresh_pools(
         return
     rules = load_rules(writer.cluster_id)
     for step in _steps(writer.cluster_id, keys):
-        writer.guard()
+        writer.guard.check()
         pools = _load(writer.cluster_id, step, holdings)
         _write_pools(writer, step, pools)
         wanted: dict[tuple[int, int], Columns] = {}
@@ -124,7 +124,7 @@ def refresh_states(
         return
     rules = load_rules(writer.cluster_id)
     for step in _steps(writer.cluster_id, keys):
-        writer.guard()
+        writer.guard.check()
         pools = _load(writer.cluster_id, step, holdings)
         uses = {key: pool.uses(rules) for key, pool in pools.items()}
         changes: dict[tuple[str, int], list[int]] = {}

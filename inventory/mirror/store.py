@@ -15,7 +15,7 @@ from itertools import batched
 from typing import Any, ClassVar
 
 import structlog
-from django.db.models import F, Q
+from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
 from cluster.store import Event, EventType, State
@@ -32,7 +32,7 @@ from inventory.mirror.reading import (
     storable,
     version_of,
 )
-from inventory.mirror.writing import Guard, Writer, no_guard, writing
+from inventory.mirror.writing import ALWAYS, Guard, Writer, writing
 from inventory.models import MirroredObject, NamespacedObject, Tombstone, WatchState
 
 log = structlog.get_logger("inventory.mirror")
@@ -95,7 +95,7 @@ class MirrorStore:
     """Columns of the row before that ``derivation`` needs."""
 
     def __init__(
-        self, cluster_id: int, *, guard: Guard = no_guard, compare_raw: bool = False
+        self, cluster_id: int, *, guard: Guard = ALWAYS, compare_raw: bool = False
     ) -> None:
         self.cluster_id = cluster_id
         self.guard = guard
@@ -106,6 +106,10 @@ class MirrorStore:
 
     def keeps(self, _raw: Json) -> bool:
         """Whether this object belongs into the table at all."""
+        return True
+
+    def wants(self, _raw: Json) -> bool:
+        """Whether a reflector should collect ``raw``, not yet in v1 form, at all."""
         return True
 
     def read(self, raw: Json) -> Reading[Any]:
@@ -134,7 +138,7 @@ class MirrorStore:
             step = _Step(self, writer, self._known_all())
             seen: set[Key] = set()
             for chunk in batched(objects, BATCH):
-                writer.guard()
+                writer.guard.check()
                 kept = {
                     key: raw
                     for raw in chunk
@@ -152,7 +156,10 @@ class MirrorStore:
                 + step.unusable,
                 listed_at=now,
                 alive_at=now,
-                relists=F("relists") + 1,
+                relists=Case(
+                    When(listed_at__isnull=True, then=Value(0)),
+                    default=F("relists") + 1,
+                ),
             )
 
     def apply(self, events: Sequence[Event], resource_version: str) -> None:
@@ -173,7 +180,7 @@ class MirrorStore:
             step.delete([key for key, raw in last.items() if raw is None])
             present = ((key, raw) for key, raw in last.items() if raw is not None)
             for chunk in batched(present, BATCH):
-                writer.guard()
+                writer.guard.check()
                 step.upsert(dict(chunk))
             step.derivation.finish()
             after = step.counts()
@@ -318,7 +325,7 @@ class _Step:
         """Delete the rows that are there and leave a tombstone for each."""
         gone = [(key, self.known.pop(key)) for key in keys if key in self.known]
         for chunk in batched(gone, BATCH):
-            self.writer.guard()
+            self.writer.guard.check()
             self.derivation.deleting([known for _, known in chunk])
             self.store._rows().filter(pk__in=[known.pk for _, known in chunk]).delete()
             Tombstone.objects.bulk_create(
@@ -376,7 +383,7 @@ class _Step:
         found = graves.values_list("pk", "namespace", "name")
         pks = [pk for pk, namespace, name in found if (namespace, name) in wanted]
         if pks:
-            Tombstone.objects.filter(Q(pk__in=pks)).delete()
+            Tombstone.objects.filter(pk__in=pks).delete()
 
     def _log_problem(self, row: MirroredObject, before: Known | None) -> None:
         if row.problem and (before is None or before.problem != row.problem):

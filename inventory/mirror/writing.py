@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import InterfaceError, OperationalError, connection, transaction
 
 from inventory.models import Cluster, WatchState
 
-Guard = Callable[[], None]
-"""Called between the steps of a transaction; raises to stop and roll it back."""
-
 _ONE_WRITER = threading.RLock()
+
+
+class Guard:
+    """Decides whether a write may go on. This one lets everything pass.
+
+    Both methods raise to roll the open transaction back.
+    """
+
+    def fence(self) -> None:
+        """First and last in each transaction: is this process still the writer?"""
+
+    def check(self) -> None:
+        """Between the steps of a long transaction: is there a reason to give up?"""
+
+
+ALWAYS = Guard()
+"""For somebody who writes alone."""
 
 
 class ClusterGoneError(Exception):
     """The cluster's row was removed while its mirror was about to be written."""
-
-
-def no_guard() -> None:
-    """The guard of somebody who writes alone (tests, a dump read once)."""
 
 
 class Writer:
@@ -56,20 +66,20 @@ class Writer:
 
 
 @contextmanager
-def writing(cluster_id: int, guard: Guard = no_guard) -> Iterator[Writer]:
+def writing(cluster_id: int, guard: Guard = ALWAYS) -> Iterator[Writer]:
     """A transaction that owns the cluster's ``seq`` until it ends.
 
     1. One writer per process at a time (SQLite has one per database anyway).
     2. The cluster's row is locked, so ``seq`` grows in the order of the commits and
        a reader never sees a number before all smaller ones.
-    3. The guard runs first and last: whoever lost the watch lock or is told to stop
-       in between rolls back.
+    3. The guard's fence is asked first and last: whoever lost the watch lock in
+       between rolls back.
 
     A connection that broke is closed, so that the next attempt opens a new one.
     """
     try:
         with _ONE_WRITER, transaction.atomic():
-            guard()
+            guard.fence()
             seq = (
                 Cluster.objects.select_for_update()
                 .filter(pk=cluster_id)
@@ -81,8 +91,19 @@ def writing(cluster_id: int, guard: Guard = no_guard) -> Iterator[Writer]:
             writer = Writer(cluster_id=cluster_id, seq=seq, guard=guard)
             yield writer
             writer.save()
-            guard()
+            guard.fence()
     except (OperationalError, InterfaceError):
         if not connection.in_atomic_block:
             connection.close()
         raise
+
+
+@contextmanager
+def idle_writer() -> Iterator[bool]:
+    """True while no other thread of this process is in :func:`writing`; never waits."""
+    free = _ONE_WRITER.acquire(blocking=False)
+    try:
+        yield free
+    finally:
+        if free:
+            _ONE_WRITER.release()
