@@ -1,0 +1,74 @@
+"""``manage.py watch``: keep the mirror of all clusters up to date."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from argparse import ArgumentParser
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from cluster.errors import ConfigError
+from dra_portal.watching import AlreadyWatchedError, Watching
+
+
+class Command(BaseCommand):
+    help = "Mirror all clusters of clusters.yaml into the database, until stopped."
+    # Pages have nothing to do with it: what is broken there must not stop the mirror.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--once",
+            action="store_true",
+            help="list everything, write it and exit (1 when something failed)",
+        )
+        parser.add_argument(
+            "--clusters",
+            type=Path,
+            default=None,
+            help="another clusters.yaml than DRA_PORTAL_CLUSTERS",
+        )
+
+    def handle(self, *_args: Any, **options: Any) -> None:
+        path = options["clusters"] or Path(settings.CLUSTERS_FILE)
+        watching = Watching(path)
+        try:
+            if options["once"]:
+                self._once(watching)
+            else:
+                self._until_signal(watching)
+        except ConfigError as error:
+            raise CommandError(
+                f"{error}. DRA_PORTAL_CLUSTERS names the file; "
+                "docs/operations.md shows what it holds."
+            ) from None
+
+    def _once(self, watching: Watching) -> None:
+        try:
+            failures = watching.run_once()
+        except AlreadyWatchedError as error:
+            raise CommandError(str(error)) from None
+        if failures:
+            raise CommandError("\n".join(failures))
+
+    def _until_signal(self, watching: Watching) -> None:
+        stop = threading.Event()
+
+        def on_signal(_number: int, _frame: FrameType | None) -> None:
+            stop.set()
+            watching.stop_now()
+
+        before = {
+            number: signal.signal(number, on_signal)
+            for number in (signal.SIGTERM, signal.SIGINT)
+        }
+        try:
+            watching.run(stop)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

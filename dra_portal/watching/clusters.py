@@ -1,0 +1,97 @@
+"""Cluster rows follow ``clusters.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import structlog
+from django.db import models, transaction
+from django.utils import timezone
+
+from claims import models as claims
+from cluster.config import ClusterConfig
+from cluster.resources import RESOURCES
+from cluster.store import State
+from inventory import models as inventory
+from inventory.mirror import Guard, writing
+
+log = structlog.get_logger("dra_portal.watch")
+
+# Children first, so that each delete is one statement.
+_TABLES: tuple[type[models.Model], ...] = (
+    claims.ClaimRequest,
+    claims.AllocatedDevice,
+    claims.ClaimConsumer,
+    claims.PodClaim,
+    claims.ResourceClaim,
+    claims.ResourceClaimTemplate,
+    claims.Pod,
+    claims.PodGroup,
+    inventory.Device,
+    inventory.ResourceSlice,
+    inventory.Pool,
+    inventory.DeviceTaintRule,
+    inventory.DeviceClass,
+    inventory.Node,
+    inventory.Namespace,
+    inventory.Tombstone,
+    inventory.WatchState,
+)
+
+
+def sync_clusters(configs: Sequence[ClusterConfig]) -> dict[str, int]:
+    """Make the cluster rows equal to ``configs``; their keys by name.
+
+    Each gets a watch state per kind at once, so a page never shows half of them. A
+    cluster whose origin changed is listed anew: versions of another server mean
+    nothing.
+    """
+    with transaction.atomic():
+        gone = inventory.Cluster.objects.exclude(name__in=[c.name for c in configs])
+        for cluster in gone:
+            _delete(cluster)
+        return {config.name: _sync(config) for config in configs}
+
+
+def note(
+    cluster_id: int, guard: Guard, *, error: str, version: str | None = None
+) -> None:
+    """Write what talking to the cluster told; ``error`` is one sentence or empty."""
+    values: dict[str, Any] = {"error": error, "checked_at": timezone.now()}
+    if version is not None:
+        values["version"] = version[:100]
+    with writing(cluster_id, guard):
+        inventory.Cluster.objects.filter(pk=cluster_id).update(**values)
+
+
+def _sync(config: ClusterConfig) -> int:
+    wanted = {
+        "source": config.source,
+        "origin": config.origin[:500],
+        "read_only": config.read_only,
+    }
+    cluster, created = inventory.Cluster.objects.get_or_create(
+        name=config.name, defaults=wanted
+    )
+    states = inventory.WatchState.objects.filter(cluster=cluster)
+    if not created:
+        if (cluster.source, cluster.origin) != (config.source, wanted["origin"]):
+            log.info("watch.cluster_moved", cluster=config.name, origin=config.origin)
+            states.update(resource_version="")
+        inventory.Cluster.objects.filter(pk=cluster.pk).update(**wanted, error="")
+    known = set(states.values_list("kind", flat=True))
+    states.update(state=State.STARTING, error="")
+    inventory.WatchState.objects.bulk_create(
+        inventory.WatchState(cluster=cluster, kind=resource.kind)
+        for resource in RESOURCES
+        if resource.kind not in known
+    )
+    return cluster.pk
+
+
+def _delete(cluster: inventory.Cluster) -> None:
+    log.info("watch.cluster_removed", cluster=cluster.name)
+    for table in _TABLES:
+        table._default_manager.filter(cluster_id=cluster.pk).delete()
+    cluster.delete()

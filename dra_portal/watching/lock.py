@@ -1,0 +1,145 @@
+"""One watch process per database; a second one waits and takes over.
+
+Two things together:
+
+* Who lives: on PostgreSQL an advisory lock, which the server frees when the session
+  of its owner ends; on SQLite a heartbeat in the row of ``WatchLock``.
+* Who may write: the row names the owner. Each transaction of the mirror asks for it
+  (:meth:`WatchLock.fence`), so a process that lost the lock without noticing (it was
+  suspended, its session broke) cannot write a line after the other began.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import uuid
+from datetime import timedelta
+
+import structlog
+from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.utils import timezone
+
+from inventory import models
+from inventory.mirror import idle_writer
+
+log = structlog.get_logger("dra_portal.watch")
+
+NAME = "watch"
+ADVISORY_KEY = 0x44524157
+"""Any number that nobody else uses in this database."""
+STALE_SECONDS = 30.0
+"""On SQLite: silence after which the owner counts as dead."""
+HEARTBEAT_SECONDS = 5.0
+
+
+class LockLostError(Exception):
+    """Another process is the watch now; nothing was written."""
+
+
+class WatchLock:
+    """The right to write the mirror. Not to be shared between instances."""
+
+    def __init__(
+        self, *, owner: str = "", stale_seconds: float = STALE_SECONDS
+    ) -> None:
+        host = socket.gethostname()
+        self.owner = owner or f"{host}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._stale = timedelta(seconds=stale_seconds)
+        self._session: BaseDatabaseWrapper | None = None
+        self._beat = 0.0
+
+    def acquire(self) -> bool:
+        """Try once; False when another process has it. Raises DatabaseError."""
+        if connection.vendor == "postgresql" and not self._acquire_advisory():
+            return False
+        with transaction.atomic():
+            row = models.WatchLock.objects.select_for_update().filter(name=NAME).first()
+            # PostgreSQL has told already that the owner's session is gone.
+            by_heartbeat = connection.vendor != "postgresql"
+            if row and row.owner != self.owner and by_heartbeat and self._alive(row):
+                return False
+            models.WatchLock.objects.update_or_create(
+                name=NAME,
+                defaults={"owner": self.owner, "heartbeat": timezone.now()},
+            )
+        self._beat = time.monotonic()
+        return True
+
+    def renew(self) -> bool:
+        """Show that we live; False when the lock is lost. Never waits for a writer."""
+        if self._session is not None and not self._session_lives():
+            return False
+        if time.monotonic() - self._beat < HEARTBEAT_SECONDS:
+            return True
+        with idle_writer() as idle:
+            if not idle:
+                # A transaction is open: its fence renews the heartbeat.
+                return True
+            try:
+                return self._heartbeat()
+            except DatabaseError as error:
+                # Busy or restarting. If somebody took over, the fence will tell.
+                log.warning("watch.heartbeat_failed", reason=str(error))
+                connection.close()
+                return True
+
+    def fence(self) -> None:
+        """Inside a transaction: raise LockLostError unless the lock is ours.
+
+        The row stays locked until the transaction ends, so nobody takes over
+        between this look and the commit.
+        """
+        if time.monotonic() - self._beat >= HEARTBEAT_SECONDS:
+            ours = self._heartbeat()
+        else:
+            rows = models.WatchLock.objects.select_for_update()
+            ours = bool(rows.filter(name=NAME, owner=self.owner).values_list("pk"))
+        if not ours:
+            raise LockLostError("Another process has become the watch.")
+
+    def release(self) -> None:
+        """Give the lock back, if it is still ours."""
+        try:
+            models.WatchLock.objects.filter(name=NAME, owner=self.owner).delete()
+        except DatabaseError as error:
+            log.warning("watch.release_failed", reason=str(error))
+        self._end_session()
+
+    def _acquire_advisory(self) -> bool:
+        if self._session is None:
+            self._session = connection.copy()
+        try:
+            with self._session.cursor() as cursor:
+                cursor.execute("SELECT pg_try_advisory_lock(%s)", [ADVISORY_KEY])
+                (locked,) = cursor.fetchone()
+        except DatabaseError:
+            self._end_session()
+            raise
+        return bool(locked)
+
+    def _session_lives(self) -> bool:
+        assert self._session is not None
+        try:
+            with self._session.cursor() as cursor:
+                cursor.execute("SELECT 1")
+        except (DatabaseError, InterfaceError):
+            self._end_session()
+            return False
+        return True
+
+    def _end_session(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _heartbeat(self) -> bool:
+        rows = models.WatchLock.objects.filter(name=NAME, owner=self.owner)
+        ours = rows.update(heartbeat=timezone.now()) > 0
+        self._beat = time.monotonic()
+        return ours
+
+    def _alive(self, row: models.WatchLock) -> bool:
+        return row.heartbeat > timezone.now() - self._stale
