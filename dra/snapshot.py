@@ -34,6 +34,7 @@ from dra.objects import (
     read,
 )
 from dra.pools import Pool, make_pool
+from dra.sharing import share_parts
 from dra.usage import (
     NO_USE,
     NOTHING_IN_USE,
@@ -367,6 +368,7 @@ def _read(item: object) -> tuple[ObjectKey, Base | ObjectError] | None:
     else:
         try:
             value = read(item, KINDS[kind])
+            share_parts(value)
         except ObjectError as error:
             namespace = error.namespace if kind in _NAMESPACED else ""
             return ObjectKey(kind, namespace, error.name), error
