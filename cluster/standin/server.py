@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 import yaml
 
+from cluster.dump import iter_objects, read_dump
 from cluster.standin.access import Access, User
 from cluster.standin.api import Api, Options
 from cluster.standin.control import Control
@@ -100,7 +101,10 @@ class StandinServer:
         return f"http://{_HOST}:{self.port}"
 
     def write_kubeconfig(self, path: Path, *, token: str = "") -> Path:
-        """Write a kubeconfig with context ``standin``; the file is only the owner's."""
+        """Write a kubeconfig with context ``standin``; the file is only the owner's.
+
+        It appears complete or not at all.
+        """
         user = {"token": token} if token else {}
         config = {
             "apiVersion": "v1",
@@ -115,9 +119,22 @@ class StandinServer:
             ],
             "current-context": "standin",
         }
-        path.touch(mode=0o600)
-        path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+        part = path.with_name(f".{path.name}.part")
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600)
+        part.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+        part.replace(path)
         return path
+
+    def load(self, *paths: Path) -> tuple[str, ...]:
+        """Add the objects of dumps (JSON or YAML); the problems found, in words.
+
+        Uids and resourceVersions stay as far as they are given. Raises DumpError
+        for a file that cannot be read.
+        """
+        dump = read_dump(paths)
+        self.store.load(iter_objects(dump))
+        return dump.problems
 
     # --- what faults do ---------------------------------------------------
 
