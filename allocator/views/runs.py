@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
 
 from django.contrib import messages
 from django.contrib.auth.models import User
@@ -18,7 +16,7 @@ from allocator import queries, services
 from allocator.choices import FINAL, RunState
 from allocator.filtersets import RunFilter
 from allocator.forms import StartRunForm
-from allocator.models import AllocationRun, RunTransition
+from allocator.models import AllocationRun
 from inventory.views.kit import ClusterDetail, ClusterList, InCluster
 from web.doors import RequiresRole, Role
 from web.pages import Column, Crumb, Fact, Heading, cells
@@ -83,30 +81,6 @@ class Runs(ClusterList[AllocationRun]):
         return f"{cells.count(open_runs, 'run')} under way."
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One transition with the time since the one before."""
-
-    transition: RunTransition
-    elapsed: timedelta | None
-
-    @property
-    def after(self) -> str:
-        if self.elapsed is None:
-            return ""
-        return f"+{self.elapsed.total_seconds():.2f} s"
-
-
-def steps_of(run: AllocationRun) -> list[Step]:
-    """The story in order."""
-    steps: list[Step] = []
-    before = None
-    for transition in run.transitions.all():
-        steps.append(Step(transition, transition.at - before if before else None))
-        before = transition.at
-    return steps
-
-
 class Run(ClusterDetail[AllocationRun]):
     """One run as a story with times, what it planned and exactly what it wrote."""
 
@@ -164,7 +138,7 @@ class Run(ClusterDetail[AllocationRun]):
         devices = plan.get("devices") or {}
         return {
             "run": run,
-            "steps": steps_of(run),
+            "steps": queries.timeline(run),
             "results": devices.get("results") or [],
             "is_open": run.state not in FINAL,
             "can_cancel": run.state in {RunState.QUEUED, RunState.PLANNING},

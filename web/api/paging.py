@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 from rest_framework.pagination import CursorPagination
 from rest_framework.request import Request
-from rest_framework.views import APIView
+
+if TYPE_CHECKING:  # DRF's views import this module through the settings
+    from rest_framework.views import APIView
 
 
 class CursorPages(CursorPagination):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from web.doors import Role, role_of
 from web.models import ApiToken
 from web.tokens import role_with
+
+if TYPE_CHECKING:  # DRF's views import this module through the settings
+    from rest_framework.views import APIView
 
 
 def role_of_request(request: Request) -> Role | None:

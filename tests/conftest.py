@@ -1,0 +1,46 @@
+"""People and clusters that tests share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from allocator import snapshots
+from web.doors import Role
+
+
+@pytest.fixture
+def person(db: None) -> Callable[..., User]:
+    """``person("operator")``: a user with that role; ``person(None)``: one without any."""
+
+    def make(role: str | None, username: str = "") -> User:
+        user = User.objects.create_user(
+            username or f"a-{role or 'stranger'}", password="pw"
+        )
+        if role is not None:
+            user.groups.add(Group.objects.get(name=Role(role).value))
+        return user
+
+    return make
+
+
+@pytest.fixture
+def client_of(person: Callable[..., User]) -> Callable[..., Client]:
+    """``client_of("viewer")``: a signed-in browser of such a user."""
+
+    def make(role: str | None) -> Client:
+        client = Client()
+        client.force_login(person(role))
+        return client
+
+    return make
+
+
+@pytest.fixture(autouse=True)
+def _no_snapshot_of_another_test() -> Iterator[None]:
+    snapshots.forget()
+    yield
+    snapshots.forget()
