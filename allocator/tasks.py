@@ -28,12 +28,12 @@ def run_allocation(run_id: str) -> None:
 
 
 @shared_task(name="allocator.tasks.sweep_runs")
-def sweep_runs() -> int:
+def sweep_runs(silent_seconds: float | None = None) -> int:
     """Enqueue runs whose task was lost. Meant for every minute or so."""
-    return services.sweep_runs()
+    return services.sweep_runs(silent_seconds=silent_seconds)
 
 
 @worker_ready.connect
 def sweep_at_start(**_: Any) -> None:
-    """A worker that starts after a crash picks up what was left lying."""
-    sweep_runs.delay()
+    """A worker that starts takes up every open run: the queue may have been lost."""
+    sweep_runs.delay(silent_seconds=0.0)

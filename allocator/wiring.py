@@ -42,6 +42,12 @@ def writer_for(cluster_name: str) -> Writer:
         raise NoWriterError(f"{error}.".replace("..", ".")) from error
 
 
+def forget() -> None:
+    """Make clients anew when they are needed next."""
+    with _lock:
+        _made.clear()
+
+
 def _config(cluster_name: str) -> ClusterConfig:
     for config in load_clusters(Path(settings.CLUSTERS_FILE)):
         if config.name == cluster_name:

@@ -108,7 +108,7 @@ class _Execution:
         while self.run.state not in FINAL:
             leases.renew(self.run)
             steps[RunState(self.run.state)]()
-            self.hook(f"after {self.run.state}")
+            self.hook(f"now {self.run.state}")
 
     def move(self, to: RunState, reason: str = "", **changes: Any) -> None:
         self.hook(f"before {to}")

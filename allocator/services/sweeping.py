@@ -18,18 +18,20 @@ log = structlog.get_logger("allocator.runs")
 _LIMIT = 1000
 
 
-def sweep_runs() -> int:
-    """Enqueue open runs that have not moved for longer than a lease; how many.
+def sweep_runs(*, silent_seconds: float | None = None) -> int:
+    """Enqueue open runs that have not moved for a while (default: a lease); how many.
 
     Harmless when a run's task is still in the queue: executing it twice does nothing.
     A run that another worker holds is enqueued for the time when its lease ends.
     """
+    if silent_seconds is None:
+        silent_seconds = settings.RUN_LEASE_SECONDS
     now = timezone.now()
-    silent = now - timedelta(seconds=settings.RUN_LEASE_SECONDS)
+    silent = now - timedelta(seconds=silent_seconds)
     stuck = (
         AllocationRun.objects.filter(state__in=OPEN)
         .annotate(moved_at=Max("transitions__at"))
-        .filter(moved_at__lt=silent)
+        .filter(moved_at__lte=silent)
         .order_by("created_at")
         .values_list("pk", "lease_until")[:_LIMIT]
     )
