@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from dra import objects
 from dra.names import PoolKey
+from dra.values import first_value_problem
 from inventory import models
 from inventory.mirror import columns
 from inventory.mirror.columns import Columns
@@ -16,7 +17,7 @@ from inventory.mirror.pools import (
     pools_of_rules,
     refresh_pools,
 )
-from inventory.mirror.reading import Json, Reading
+from inventory.mirror.reading import Json, Reading, read_object
 from inventory.mirror.store import Derivation, Known, MirrorStore, Written
 from inventory.mirror.writing import ALWAYS, Guard, Writer
 
@@ -67,6 +68,9 @@ class ResourceSliceStore(_PoolStore):
     kind = "ResourceSlice"
     model = models.ResourceSlice
     remember: ClassVar[tuple[str, ...]] = ("driver", "pool_name")
+
+    def read(self, raw: Json) -> Reading[objects.ResourceSlice]:
+        return read_object(raw, objects.ResourceSlice, first_value_problem)
 
     def columns(self, reading: Reading[objects.ResourceSlice]) -> Columns:
         assert reading.object is not None

@@ -189,12 +189,14 @@ def _load(
 ) -> dict[PoolKey, _Pool]:
     """Those of ``keys`` that have a readable slice."""
     members: dict[PoolKey, dict[str, _Slice]] = {}
-    rows = models.ResourceSlice.objects.filter(cluster_id=cluster_id, problem="")
+    rows = models.ResourceSlice.objects.filter(cluster_id=cluster_id)
     rows = rows.filter(pool_filter(keys, pool="pool_name")).order_by("name")
     for pk, driver, pool, raw in rows.values_list("pk", "driver", "pool_name", "raw"):
-        piece = objects.read(raw, objects.ResourceSlice)
-        those = members.setdefault(PoolKey(driver, pool), {})
-        those[piece.metadata.name] = _Slice(pk, raw, piece)
+        # One with an unreadable quantity takes part: it makes the pool invalid.
+        piece = read_object(raw, objects.ResourceSlice).object
+        if piece is not None:
+            those = members.setdefault(PoolKey(driver, pool), {})
+            those[piece.metadata.name] = _Slice(pk, raw, piece)
     held = holdings(cluster_id, keys)
     return {
         key: _Pool(

@@ -28,7 +28,7 @@ class Reading[T: objects.Base]:
     """``object`` is None when the raw object cannot be read at all.
 
     ``problem`` is one sentence, empty when all is well. An object with both is
-    readable but holds a bad value: it is shown in full and takes no part.
+    readable but holds a value that nobody can compute with.
     """
 
     raw: Json
@@ -37,15 +37,15 @@ class Reading[T: objects.Base]:
 
 
 def read_object[T: objects.Base](
-    raw: Json, cls: type[T], problems: Callable[[T], list[str]] | None = None
+    raw: Json, cls: type[T], problem: Callable[[T], ObjectError | None] | None = None
 ) -> Reading[T]:
-    """Read ``raw``; ``problems`` looks at values that reading leaves as text."""
+    """Read ``raw``; ``problem`` looks at values that reading leaves as text."""
     try:
         value = objects.read(raw, cls)
     except ObjectError as error:
         return Reading(raw, None, str(error))
-    found = problems(value) if problems else []
-    return Reading(raw, value, found[0] if found else "")
+    found = problem(value) if problem else None
+    return Reading(raw, value, str(found) if found else "")
 
 
 def key_of(raw: Json) -> Key | None:
