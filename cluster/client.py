@@ -43,8 +43,6 @@ PATCH_TYPES: Final[dict[PatchType, str]] = {
     "json": "application/json-patch+json",
     "strategic": "application/strategic-merge-patch+json",
 }
-RELOAD_AFTER_SECONDS: Final = 30.0
-"""Credentials younger than this are not read anew after a failure."""
 MAX_ERROR_BYTES: Final = 1_000_000
 
 
@@ -67,12 +65,14 @@ class ClusterClient:
         *,
         connect_timeout: float = 5.0,
         read_timeout: float = 60.0,
+        reload_after: float = 30.0,
     ) -> None:
         self.config = config
         self._transport = transport
         self._lock = threading.Lock()
         self._connect_timeout = connect_timeout
         self._read_timeout = read_timeout
+        self._reload_after = reload_after
 
     @classmethod
     def connect(
@@ -81,9 +81,11 @@ class ClusterClient:
         *,
         connect_timeout: float = 5.0,
         read_timeout: float = 60.0,
+        reload_after: float = 30.0,
     ) -> ClusterClient:
         """A client for ``config``; times in seconds.
 
+        Credentials younger than ``reload_after`` are not read anew after a failure.
         Raises :class:`~cluster.errors.Unreachable` when the kubeconfig or the
         service account cannot be used. Whether a server answers shows at the
         first request.
@@ -93,6 +95,7 @@ class ClusterClient:
             credentials.load(config),
             connect_timeout=connect_timeout,
             read_timeout=read_timeout,
+            reload_after=reload_after,
         )
 
     def __repr__(self) -> str:
@@ -394,7 +397,7 @@ class ClusterClient:
         with self._lock:
             if self._transport is not used:
                 return True
-            if time.monotonic() - used.loaded_at < RELOAD_AFTER_SECONDS:
+            if time.monotonic() - used.loaded_at < self._reload_after:
                 return False
             try:
                 self._transport = credentials.load(self.config)

@@ -38,7 +38,7 @@ def explain(error: Exception, address: str) -> str:
             f"{address} does not answer; check the address, the network and firewalls"
         )
     if isinstance(error, exceptions.ReadTimeoutError):
-        return f"{address} took the request but did not answer in time"
+        return f"{address} was reached but did not answer in time"
     if isinstance(error, exceptions.LocationValueError):
         return f"{address} is not an address that can be connected to"
     return f"the connection to {address} broke"
