@@ -104,8 +104,7 @@ def running(
         served,
         store,
         options=options or Options(poll_seconds=0.05),
-        wait=waits,
-        **arguments,
+        **{"wait": waits, **arguments},
     )
     run = Running(reflector, store, waits)
     run.thread.start()

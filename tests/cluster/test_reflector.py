@@ -1,0 +1,529 @@
+"""One reflector, one store in memory, a stand-in over HTTP, and one situation each."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.client import ClusterClient
+from cluster.reflector import Options
+from cluster.resources import BY_KIND, ServedResource
+from cluster.standin.access import Rule, User
+from cluster.standin.api import Options as StandinOptions
+from cluster.standin.server import StandinServer
+from cluster.store import EventType, State
+from tests.cluster.rude import HOLD, RudeServer, chunked, config_for, response
+from tests.cluster.running import (
+    CLAIMS,
+    NODES,
+    SLICES,
+    Running,
+    claim,
+    client_of,
+    resource_slice,
+    running,
+    same_as_server,
+)
+from tests.cluster.stores import MemoryStore
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def standin() -> Iterator[StandinServer]:
+    options = StandinOptions(bookmark_seconds=0.3)
+    slices = [resource_slice(f"s-{i:02}") for i in range(20)]
+    with StandinServer(slices, options=options) as server:
+        yield server
+
+
+@pytest.fixture
+def client(standin: StandinServer, tmp_path: Path) -> ClusterClient:
+    return client_of(standin, tmp_path)
+
+
+@pytest.fixture
+def store() -> MemoryStore:
+    return MemoryStore()
+
+
+@pytest.fixture
+def live(client, store) -> Iterator[Running]:
+    """A reflector of slices that has listed and watches."""
+    with running(client, SLICES, store) as run:
+        store.wait_until(lambda: store.state is State.LIVE)
+        yield run
+    assert store.problems == []
+
+
+def wait_for_equality(store: MemoryStore, standin: StandinServer, kind: str) -> None:
+    store.wait_until(lambda: same_as_server(store, standin, kind))
+
+
+# --- list and watch ---
+
+
+def test_everything_is_listed_first_and_changes_follow(standin, store, live):
+    assert store.replaced == 1
+    assert len(store.objects) == 20
+
+    standin.store.put(resource_slice("new"))
+    standin.store.put(resource_slice("s-00", generation=2))
+    standin.store.delete("ResourceSlice", "s-01")
+
+    wait_for_equality(store, standin, "ResourceSlice")
+    assert [(e.type, e.object["metadata"]["name"]) for e in store.events] == [
+        (EventType.ADDED, "new"),
+        (EventType.MODIFIED, "s-00"),
+        (EventType.DELETED, "s-01"),
+    ]
+    assert store.replaced == 1
+
+
+def test_a_long_list_comes_in_pages_and_is_saved_in_one(client, standin, store):
+    options = Options(page_size=7, poll_seconds=0.05)
+    with running(client, SLICES, store, options=options):
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 1
+
+
+def test_objects_are_in_v1_form_without_managed_fields(tmp_path, store):
+    body = claim("c")
+    body["metadata"]["managedFields"] = [{"manager": "kubectl"}]
+    served = ServedResource(BY_KIND["ResourceClaim"], "v1beta1")
+    with StandinServer([body], served={"resource.k8s.io": ("v1beta1",)}) as standin:
+        client = client_of(standin, tmp_path)
+        with running(client, served, store):
+            store.wait_until(lambda: store.state is State.LIVE)
+            standin.store.put(
+                claim("d") | {"metadata": body["metadata"] | {"name": "d"}}
+            )
+            store.wait_until(lambda: len(store.objects) == 2)
+    for obj in store.objects.values():
+        assert (obj["apiVersion"], obj["kind"]) == (CLAIMS.api_version, "ResourceClaim")
+        assert "managedFields" not in obj["metadata"]
+        [request] = obj["spec"]["devices"]["requests"]
+        assert request["exactly"]["deviceClassName"] == "gpu.example.com"
+
+
+def test_unknown_fields_stay(standin, store, live):
+    body = resource_slice("future")
+    body["spec"]["fieldOfTheFuture"] = {"a": [1]}
+    standin.store.put(body)
+    store.wait_until(lambda: ("", "future") in store.objects)
+    assert store.objects["", "future"]["spec"]["fieldOfTheFuture"] == {"a": [1]}
+
+
+def test_unwanted_objects_never_reach_the_store(client, standin, store):
+    def keep(obj: Json) -> bool:
+        return obj["metadata"]["name"] >= "s-10"
+
+    with running(client, SLICES, store, keep=keep):
+        store.wait_until(lambda: store.state is State.LIVE)
+        standin.store.put(resource_slice("a-not-wanted"))
+        standin.store.put(resource_slice("z-wanted"))
+        store.wait_until(lambda: ("", "z-wanted") in store.objects)
+    assert len(store.objects) == 11
+    assert len(store.events) == 1
+
+
+def test_bookmarks_move_the_version_on(standin, store, live):
+    """Also when other kinds change, whose events this watch does not see."""
+    standin.store.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}})
+    newest = str(standin.store.version)
+    store.wait_until(lambda: newest in store.bookmarks)
+    assert store.version == newest
+    assert store.events == []
+
+
+def test_many_events_are_saved_in_batches(client, standin, store):
+    options = Options(batch_size=50, poll_seconds=0.05)
+    with running(client, SLICES, store, options=options):
+        store.wait_until(lambda: store.state is State.LIVE)
+        for i in range(300):
+            standin.store.put(resource_slice(f"n-{i:03}"))
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert max(len(batch) for batch in store.batches) <= 50
+    assert len(store.batches) < 100
+    assert store.problems == []
+
+
+def test_a_single_event_is_not_kept_waiting(standin, store, live):
+    began = time.monotonic()
+    standin.store.put(resource_slice("one"))
+    store.wait_until(lambda: ("", "one") in store.objects)
+    assert time.monotonic() - began < 1
+
+
+def test_a_slow_trickle_is_saved_before_it_ends(client, standin, store):
+    """The first event of a batch waits for the time limit, not for a pause."""
+    options = Options(batch_seconds=0.2, poll_seconds=0.05)
+    with running(client, SLICES, store, options=options):
+        store.wait_until(lambda: store.state is State.LIVE)
+        for i in range(12):
+            standin.store.put(resource_slice(f"t-{i:02}"))
+            time.sleep(0.05)
+        assert store.batches
+        wait_for_equality(store, standin, "ResourceSlice")
+
+
+# --- going on after a restart ---
+
+
+def test_a_saved_version_is_continued_without_a_list(client, standin, store):
+    with running(client, SLICES, store) as run:
+        store.wait_until(lambda: store.state is State.LIVE)
+        run.stop_now()
+    standin.store.put(resource_slice("meanwhile"))
+    standin.store.delete("ResourceSlice", "s-03")
+
+    with running(client, SLICES, store):
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 1
+    assert len(store.events) == 2
+    assert store.problems == []
+
+
+def test_a_saved_version_that_is_too_old_leads_to_a_list(client, standin, store):
+    with running(client, SLICES, store) as run:
+        store.wait_until(lambda: store.state is State.LIVE)
+        run.stop_now()
+    standin.store.delete("ResourceSlice", "s-03")
+    standin.faults.expire_history()
+    standin.store.put(resource_slice("meanwhile"))
+
+    with running(client, SLICES, store):
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 2
+
+
+def test_a_version_of_the_future_leads_to_a_list(client, standin):
+    """A server restored from a backup would stay silent on it for days."""
+    store = MemoryStore(saved=str(standin.store.version + 1000))
+    with running(client, SLICES, store):
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 1
+
+
+def test_a_saved_version_that_the_server_cannot_read_is_given_up(client, standin):
+    store = MemoryStore(saved="rubbish")
+    with running(client, SLICES, store) as run:
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 1
+    assert len(run.waits.seconds) == 3
+
+
+# --- broken streams ---
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_cut_stream_is_continued_without_a_list(standin, store, live, clean):
+    for i in range(5):
+        standin.store.put(resource_slice(f"n-{i}"))
+        standin.faults.cut_streams(clean=clean)
+        standin.store.put(resource_slice(f"m-{i}"))
+        standin.store.delete("ResourceSlice", f"s-{i:02}")
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 1
+    assert len(store.events) == 15
+
+
+def test_a_stream_that_the_server_ends_is_continued_at_once(client, standin, store):
+    options = Options(watch_seconds=(1, 1), poll_seconds=0.05)
+    with running(client, SLICES, store, options=options) as run:
+        store.wait_until(lambda: len(store.bookmarks) > 4)
+        standin.store.put(resource_slice("later"))
+        wait_for_equality(store, standin, "ResourceSlice")
+        assert run.waits.seconds == []
+    assert store.replaced == 1
+    assert [state for state, _ in store.states] == [
+        State.STARTING,
+        State.LISTING,
+        State.LIVE,
+        State.STOPPED,
+    ]
+
+
+def node_list(version: int, *names: str) -> bytes:
+    items = ",".join(f'{{"metadata": {{"name": "{name}"}}}}' for name in names)
+    meta = f'{{"resourceVersion": "{version}"}}'
+    return response(f'{{"metadata": {meta}, "items": [{items}]}}'.encode())
+
+
+def node_event(version: int, name: str = "n") -> bytes:
+    meta = f'{{"name":"{name}-{version}","resourceVersion":"{version}"}}'
+    return f'{{"type":"ADDED","object":{{"metadata":{meta}}}}}\n'.encode()
+
+
+def watched_versions(server: RudeServer) -> list[str]:
+    lines = [request.decode().partition("\r\n")[0] for request in server.requests]
+    return [
+        line.partition("resourceVersion=")[2].partition("&")[0]
+        for line in lines
+        if "watch=true" in line
+    ]
+
+
+def test_an_event_that_was_cut_in_the_middle_comes_again(tmp_path, store):
+    half = node_event(12)
+    with RudeServer(
+        node_list(10),
+        chunked(node_event(11), half[:20], end=b"200\r\n" + half[20:30]),
+        node_list(11),
+        chunked(node_event(12), end=b"") + HOLD,
+    ) as server:
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
+        with running(client, NODES, store):
+            store.wait_until(lambda: len(store.objects) == 2)
+    assert watched_versions(server) == ["10", "11"]
+    assert store.replaced == 1
+    assert store.problems == []
+
+
+def test_a_server_that_ends_every_watch_at_once_is_not_asked_without_pause(
+    tmp_path, store
+):
+    with RudeServer(node_list(10), chunked()) as server:
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
+        with running(client, NODES, store) as run:
+            store.wait_until(lambda: len(run.waits.seconds) >= 5)
+        assert run.waits.seconds[4] > run.waits.seconds[0] >= 0.8
+        assert set(watched_versions(server)) == {"10"}
+    assert store.replaced == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"ADDED","object":{"metadata":{"name":"x"}}}\n',
+        b'{"type":"ADDED","object":{"metadata":5}}\n',
+        b'{"type":"BOOKMARK","object":{}}\n',
+    ],
+)
+def test_an_event_without_a_version_leads_to_a_list(tmp_path, store, line):
+    with RudeServer(
+        node_list(10),
+        chunked(node_event(11), line),
+        node_list(20, "a"),
+        chunked(end=b"") + HOLD,
+    ) as server:
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
+        with running(client, NODES, store):
+            store.wait_until(lambda: ("", "a") in store.objects)
+    assert store.replaced == 2
+    assert len(store.events) == 1
+    errors = [error for state, error in store.states if state is State.RETRYING]
+    assert errors == ["the server sent an event without a resourceVersion"]
+
+
+def test_an_event_of_a_type_that_does_not_exist_yet_is_passed_over(tmp_path, store):
+    new = b'{"type":"SPLIT","object":{"metadata":{"resourceVersion":"11"}}}\n'
+    answer = chunked(new, node_event(12), end=b"") + HOLD
+    with RudeServer(node_list(10), answer) as server:
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
+        with running(client, NODES, store):
+            store.wait_until(lambda: len(store.objects) == 1)
+    assert len(store.events) == 1
+
+
+# --- refusals ---
+
+
+def test_gone_leads_to_a_list_that_removes_what_is_gone(standin, store, live):
+    standin.faults.refuse_connections()
+    standin.store.delete("ResourceSlice", "s-07")
+    standin.faults.expire_history()
+    standin.store.put(resource_slice("new"))
+    standin.faults.accept_connections()
+    wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 2
+    assert store.events == []
+
+
+def test_an_expired_history_alone_is_harmless(standin, store, live):
+    standin.restart()
+    standin.store.put(resource_slice("after"))
+    wait_for_equality(store, standin, "ResourceSlice")
+
+
+def test_a_busy_server_is_waited_for_as_long_as_it_asks_without_a_list(
+    standin, store, live
+):
+    standin.faults.retry_after = 42
+    standin.faults.answer(429, times=3)
+    standin.faults.cut_streams(clean=True)
+    standin.store.put(resource_slice("new"))
+    wait_for_equality(store, standin, "ResourceSlice")
+    assert live.waits.seconds.count(42) == 3
+    assert store.replaced == 1
+    assert (State.RETRYING, "the server is busy and asked us to wait") in store.states
+
+
+def test_nobody_can_make_us_wait_for_a_day(standin, store, live):
+    standin.faults.retry_after = 86_400
+    standin.faults.answer(429)
+    standin.faults.cut_streams(clean=True)
+    store.wait_until(lambda: 300 in live.waits.seconds)
+
+
+def test_server_errors_are_retried_with_growing_pauses(client, standin, store):
+    standin.faults.answer(500, times=5)
+    with running(client, SLICES, store) as run:
+        store.wait_until(lambda: store.state is State.LIVE)
+    assert len(run.waits.seconds) == 5
+    steps = [(0.8, 1.6), (1.6, 3.2), (3.2, 6.4), (6.4, 12.8), (12.8, 25.6)]
+    for seconds, (low, high) in zip(run.waits.seconds, steps, strict=True):
+        assert low <= seconds <= high
+    states = [state for state, _ in store.states]
+    assert State.RETRYING in states
+    assert store.states[-2] == (State.LIVE, "")
+
+
+def test_an_unreachable_server_is_told_in_words_and_found_again(standin, store, live):
+    standin.faults.refuse_connections()
+    store.wait_until(
+        lambda: (
+            store.states[-1]
+            == (
+                State.RETRYING,
+                f"127.0.0.1:{standin.port} refuses connections; "
+                "is the API server running there?",
+            )
+        )
+    )
+    standin.store.put(resource_slice("meanwhile"))
+    standin.faults.accept_connections()
+    wait_for_equality(store, standin, "ResourceSlice")
+    store.wait_until(lambda: store.states[-1] == (State.LIVE, ""))
+    assert store.replaced == 1
+
+
+def test_a_kind_that_is_forbidden_is_asked_for_now_and_then(tmp_path, store):
+    with StandinServer(users={"t": User("portal")}) as standin:
+        client = client_of(standin, tmp_path, token="t")
+        with running(client, SLICES, store) as run:
+            store.wait_until(lambda: len(run.waits.seconds) > 2)
+    assert all(60 <= seconds <= 72 for seconds in run.waits.seconds)
+    [error] = {error for state, error in store.states if state is State.FORBIDDEN}
+    assert 'User "portal" cannot list resource "resourceslices"' in error
+
+
+def test_a_list_without_the_right_to_watch_is_told(tmp_path, store):
+    rules = (Rule(("list",), ("*",)),)
+    users = {"t": User("portal", rules)}
+    with StandinServer([resource_slice("s")], users=users) as standin:
+        client = client_of(standin, tmp_path, token="t")
+        with running(client, SLICES, store) as run:
+            store.wait_until(lambda: len(run.waits.seconds) > 2)
+    assert len(store.objects) == 1
+    assert store.replaced == 1
+    assert State.FORBIDDEN in [state for state, _ in store.states]
+
+
+def test_wrong_credentials_count_as_forbidden(tmp_path, store):
+    with StandinServer(users={"t": User("portal")}) as standin:
+        client = client_of(standin, tmp_path, token="wrong")
+        with running(client, SLICES, store):
+            store.wait_until(lambda: store.state is State.FORBIDDEN)
+
+
+def test_a_kind_that_is_not_served_is_told(client, store):
+    served = ServedResource(BY_KIND["DeviceTaintRule"], "v1beta2")
+    with running(client, served, store) as run:
+        store.wait_until(lambda: len(run.waits.seconds) > 1)
+    assert store.states[1:3] == [
+        (State.LISTING, ""),
+        (
+            State.NOT_SERVED,
+            "the server does not serve devicetaintrules in resource.k8s.io/v1beta2",
+        ),
+    ]
+    assert run.waits.seconds[0] >= 60
+
+
+# --- a store that fails ---
+
+
+class Failing:
+    """Raises in one verb of a store for a number of times."""
+
+    def __init__(self, verb: str, times: int) -> None:
+        self.verb = verb
+        self.left = times
+
+    def __call__(self, verb: str) -> None:
+        if verb == self.verb and self.left:
+            self.left -= 1
+            raise RuntimeError("the database is away")
+
+
+@pytest.mark.parametrize("verb", ["replace", "apply", "bookmark", "report"])
+def test_nothing_is_lost_when_the_store_fails(client, standin, store, verb):
+    store.before = failing = Failing(verb, 2)
+    with running(client, SLICES, store):
+        for i in range(5):
+            standin.store.put(resource_slice(f"n-{i}"))
+            standin.store.delete("ResourceSlice", f"s-0{i}")
+            time.sleep(0.05)
+        store.wait_until(lambda: not failing.left)
+        wait_for_equality(store, standin, "ResourceSlice")
+        store.wait_until(lambda: store.state is State.LIVE)
+    assert store.problems == []
+    if verb != "report":
+        [error] = {error for state, error in store.states if state is State.RETRYING}
+        assert error == (
+            "saving what the cluster sent failed (RuntimeError); "
+            "everything is read again"
+        )
+
+
+def test_a_store_that_cannot_say_where_it_was_gets_a_list(client, standin):
+    store = MemoryStore(saved="1")
+    store.before = Failing("resume_from", 1)
+    with running(client, SLICES, store):
+        wait_for_equality(store, standin, "ResourceSlice")
+    assert store.replaced == 1
+
+
+# --- stopping ---
+
+
+def test_a_quiet_watch_stops_within_a_second(client, store):
+    options = Options()
+    with running(client, SLICES, store, options=options) as run:
+        store.wait_until(lambda: store.state is State.LIVE)
+        assert run.stop_now() < 1
+    assert store.state is State.STOPPED
+
+
+@pytest.mark.parametrize("answers", [(HOLD,), (node_list(10), HOLD)])
+def test_a_server_that_says_nothing_cannot_hold_up_a_stop(tmp_path, store, answers):
+    """While it lists, and while it opens a watch."""
+    with RudeServer(*answers) as server:
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
+        with running(client, NODES, store, options=Options()) as run:
+            store.wait_until(lambda: len(server.requests) == len(answers))
+            assert run.stop_now() < 1
+
+
+def test_a_pause_stops_within_a_second(client, standin, store):
+    standin.faults.refuse_connections()
+    with running(client, SLICES, store, wait=threading.Event.wait) as run:
+        store.wait_until(lambda: store.state is State.RETRYING)
+        time.sleep(0.1)
+        assert run.stop_now() < 1
+
+
+def test_no_thread_is_left_behind(client, store):
+    with running(client, SLICES, store) as run:
+        store.wait_until(lambda: store.state is State.LIVE)
+        run.stop_now()
+    end = time.monotonic() + 5
+    while any("resourceslices" in thread.name for thread in threading.enumerate()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
