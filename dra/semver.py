@@ -74,7 +74,7 @@ def parse(text: str, *, normalise: bool = False) -> Version:
     """
     if len(text) > _MAX_LENGTH:
         raise SemverError(f"a version of {len(text)} characters is too long")
-    return _parse(_normalised(text) if normalise else text)
+    return _parse(_normalised(text) if normalise else text, shown=text)
 
 
 def _normalised(text: str) -> str:
@@ -90,18 +90,18 @@ def _normalised(text: str) -> str:
     return ".".join([*parts, "0", "0"][:3])
 
 
-def _parse(text: str) -> Version:
+def _parse(text: str, *, shown: str) -> Version:
     parts = text.split(".", 2)
     if len(parts) < 3:
-        raise SemverError(f'"{text}" is not a version: no major.minor.patch found')
+        raise SemverError(f'"{shown}" is not a version: no major.minor.patch found')
     core, plus, build = parts[2].partition("+")
     patch, dash, prerelease = core.partition("-")
     return Version(
-        _number(parts[0], "major number", text),
-        _number(parts[1], "minor number", text),
-        _number(patch, "patch number", text),
-        tuple(_prerelease(p, text) for p in prerelease.split(".")) if dash else (),
-        tuple(_identifier(p, "build", text) for p in build.split(".")) if plus else (),
+        _number(parts[0], "major number", shown),
+        _number(parts[1], "minor number", shown),
+        _number(patch, "patch number", shown),
+        tuple(_prerelease(p, shown) for p in prerelease.split(".")) if dash else (),
+        tuple(_identifier(p, "build", shown) for p in build.split(".")) if plus else (),
     )
 
 
