@@ -1,0 +1,197 @@
+"""Compiling and running selectors: the front door."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from dra.cel import evaluator
+from dra.cel.ast import Node
+from dra.cel.checker import Checked, check
+from dra.cel.devices import DeviceInput, clean, device_value
+from dra.cel.environments import DEFAULT, Age, CelFeatures, environment
+from dra.cel.errors import CompileError, EvaluationError, Issue
+from dra.cel.operators import type_name
+from dra.cel.parser import parse
+from dra.cel.plan import Step
+from dra.cel.source import Problem, issue, refusal
+from dra.cel.types import Type
+from dra.cel.validators import validate
+from dra.cel.values import DeviceMap
+from dra.errors import NotSupportedError
+
+MAX_LENGTH: Final = 10 * 1024
+"""Bytes of UTF-8 that the API server accepts in a selector."""
+
+_CACHE_SIZE: Final = 4096
+
+
+class Program:
+    """A compiled selector; immutable and safe to share between threads."""
+
+    __slots__ = ("_checked", "_slots", "_step", "expression", "features")
+
+    def __init__(
+        self, expression: str, checked: Checked, features: CelFeatures
+    ) -> None:
+        self.expression = expression
+        self.features = features
+        self._checked = checked
+        self._step, self._slots = evaluator.build(checked)
+
+    @property
+    def root(self) -> Node:
+        """The syntax tree, macros expanded."""
+        return self._checked.root
+
+    @property
+    def result_type(self) -> Type:
+        return self._checked.types[self.root.id]
+
+    def evaluate(self, device: DeviceInput) -> bool:
+        """Whether the device matches.
+
+        Raises :class:`EvaluationError` where the scheduler would abort the
+        allocation: a missing attribute, values of the wrong type, a device with
+        a version that is none.
+        """
+        value = device_value(device, lists=self.features.list_type_attributes)
+        return self.evaluate_value(value)
+
+    def evaluate_value(self, device: DeviceMap) -> bool:
+        """The same for a device that was converted before (:func:`device_value`)."""
+        frame = [None] * self._slots
+        frame[0] = device  # type: ignore[call-overload]  # slots hold any value
+        step: Step = self._step
+        result = with_room(lambda: step(frame), "evaluating an expression this deep")
+        if type(result) is bool:
+            return result
+        raise EvaluationError(
+            f"CEL result of type {type_name(result)} could not be converted to bool: "
+            f"type conversion error from '{type_name(result)}' to 'bool'"
+        )
+
+
+def with_room[T](work: Callable[[], T], what: str) -> T:
+    """Run ``work``; where the stack is too short for it, on a fresh stack."""
+    try:
+        return work()
+    except RecursionError:
+        pass
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            failure.append(error)
+
+    thread = threading.Thread(target=run, name="cel-deep", daemon=True)
+    thread.start()
+    thread.join()
+    if not failure:
+        return outcome[0]
+    if isinstance(failure[0], RecursionError):
+        raise NotSupportedError(what)
+    raise failure[0]
+
+
+class _Cache:
+    """The programs compiled last, successes only."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._programs: OrderedDict[tuple[str, CelFeatures, Age], Program] = (
+            OrderedDict()
+        )
+        self._lock = threading.Lock()
+
+    def get(self, key: tuple[str, CelFeatures, Age]) -> Program | None:
+        with self._lock:
+            program = self._programs.get(key)
+            if program is not None:
+                self._programs.move_to_end(key)
+            return program
+
+    def put(self, key: tuple[str, CelFeatures, Age], program: Program) -> None:
+        with self._lock:
+            self._programs[key] = program
+            self._programs.move_to_end(key)
+            while len(self._programs) > self._size:
+                self._programs.popitem(last=False)
+
+
+_cache = _Cache(_CACHE_SIZE)
+
+
+def compile(  # noqa: A001 - the word of the field
+    expression: str,
+    *,
+    features: CelFeatures = DEFAULT,
+    environment: Age = "stored",
+) -> Program:
+    """Compile a device selector.
+
+    Raises :class:`CompileError` with positions for whatever the API server would
+    refuse, and :class:`~dra.errors.NotSupportedError` for the little that is not
+    built. Programs are cached.
+    """
+    key = (expression, features, environment)
+    program = _cache.get(key)
+    if program is None:
+        program = with_room(
+            lambda: _compile(expression, features, environment),
+            "an expression nested this deep",
+        )
+        _cache.put(key, program)
+    return program
+
+
+def _compile(expression: str, features: CelFeatures, age: Age) -> Program:
+    text = clean(expression)
+    length = len(text.encode())
+    if length > MAX_LENGTH:
+        message = f"Too long: may not be more than {MAX_LENGTH} bytes, has {length}"
+        raise CompileError(message, (Issue(message),))
+    try:
+        root = parse(text)
+    except Problem as problem:
+        raise refusal(text, [_issue(text, problem)]) from None
+    checked, problems = check(root, environment(features, age))
+    if not problems:
+        problems = validate(checked)
+    if problems:
+        raise refusal(text, [_issue(text, problem) for problem in problems])
+    _check_result(checked, features)
+    try:
+        return Program(expression, checked, features)
+    except evaluator.InstantiationError as error:
+        message = f"program instantiation failed: {error.message}"
+        node = error.node
+        raise CompileError(
+            message, (issue(text, message, node.at, node.end),)
+        ) from None
+
+
+def _issue(text: str, problem: Problem) -> Issue:
+    return issue(text, problem.message, problem.start, problem.end)
+
+
+def _check_result(checked: Checked, features: CelFeatures) -> None:
+    result = checked.types[checked.root.id]
+    allowed = {"bool", "any"} | ({"dyn"} if features.list_type_attributes else set())
+    if result.kind in allowed:
+        return
+    shown = result.name if result.kind == "any" else full_name(result)
+    message = f"must evaluate to bool or the unknown type, not {shown}"
+    raise CompileError(message, (Issue(message),))
+
+
+def full_name(t: Type) -> str:
+    """The type with its parameters, by the names of run time."""
+    if not t.params:
+        return t.name
+    return f"{t.name}({', '.join(map(full_name, t.params))})"

@@ -1,0 +1,109 @@
+"""Checks that follow typing: literals of one type, and literal arguments that work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from dra.cel import types as t
+from dra.cel.ast import Call, ListLiteral, Literal, MapLiteral, Node, children
+from dra.cel.checker import Checked
+from dra.cel.errors import EvaluationError
+from dra.cel.library.regex import compiled
+from dra.cel.library.times import from_seconds, parse_duration, parse_timestamp
+from dra.cel.source import Problem
+from dra.cel.types import Type
+from dra.cel.values import Value
+
+
+def validate(checked: Checked) -> list[Problem]:
+    """Everything wrong with the literals of a well-typed tree."""
+    problems: list[Problem] = []
+    pending: list[tuple[Node, bool]] = [(checked.root, False)]
+    while pending:
+        node, in_format = pending.pop()
+        if isinstance(node, Call):
+            _check_argument(node, problems)
+        elif not in_format:
+            if isinstance(node, ListLiteral):
+                _check_list(node, checked, problems)
+            elif isinstance(node, MapLiteral):
+                _check_map(node, checked, problems)
+        inside = in_format or (isinstance(node, Call) and node.function == "format")
+        pending.extend((child, inside) for child in reversed(children(node)))
+    return problems
+
+
+def _mismatch(node: Node, wanted: Type, found: Type) -> Problem:
+    return Problem(f"expected type '{wanted}' but found '{found}'", node.at, node.end)
+
+
+def _type(checked: Checked, node: Node, *, optional: bool) -> Type:
+    found = checked.types[node.id]
+    return t.unwrap_optional(found)[0] if optional else found
+
+
+def _check_list(node: ListLiteral, checked: Checked, problems: list[Problem]) -> None:
+    first: Type | None = None
+    for index, element in enumerate(node.elements):
+        found = _type(checked, element, optional=index in node.optional)
+        if first is None:
+            first = found
+        elif found != first:
+            problems.append(_mismatch(element, first, found))
+            return
+
+
+def _check_map(node: MapLiteral, checked: Checked, problems: list[Problem]) -> None:
+    key: Type | None = None
+    value: Type | None = None
+    for entry in node.entries:
+        key_type = _type(checked, entry.key, optional=False)
+        value_type = _type(checked, entry.value, optional=entry.optional)
+        if key is None or value is None:
+            key, value = key_type, value_type
+            continue
+        if key_type != key:
+            problems.append(_mismatch(entry.key, key, key_type))
+        if value_type != value:
+            problems.append(_mismatch(entry.value, value, value_type))
+
+
+def _pattern(value: Value) -> None:
+    if isinstance(value, str):
+        compiled(value)
+
+
+def _duration(value: Value) -> None:
+    if isinstance(value, str):
+        parse_duration(value)
+
+
+def _timestamp(value: Value) -> None:
+    if isinstance(value, str):
+        parse_timestamp(value)
+    elif type(value) is int:
+        from_seconds(value)
+
+
+_ARGUMENTS: Final[dict[str, Callable[[Value], None]]] = {
+    "duration": _duration,
+    "timestamp": _timestamp,
+    # The first argument even where that is the text: the reference does so.
+    "matches": _pattern,
+}
+
+
+def _check_argument(node: Call, problems: list[Problem]) -> None:
+    check = _ARGUMENTS.get(node.function)
+    if check is None or not node.args:
+        return
+    first = node.args[0]
+    if not isinstance(first, Literal):
+        return
+    try:
+        check(first.value)
+    except EvaluationError:
+        problems.append(
+            Problem(f"invalid {node.function} argument", first.at, first.end)
+        )
