@@ -279,13 +279,12 @@ def shortages(
     Asks as if the device itself were free. Empty too when the pool is not usable
     or has no such device.
     """
-    draws = {
-        device.name: dict(_draws(device))
-        for device in (pool.devices() if pool.usable else ())
-    }
+    if not pool.usable:
+        return ()
+    draws = {device.name: dict(_draws(device)) for device in pool.devices()}
     held = _by_device(results).keys() - {device_name}
     totals = _totals(pool)
-    left = left_of(pool, held) if pool.usable else {}
+    left = left_of(pool, held)
     return tuple(
         Shortage(
             *counter,
