@@ -7,7 +7,7 @@ Every function takes evaluated values and returns a value or raises
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
 from dra.cel.addresses import CIDR, IP
@@ -113,7 +113,7 @@ def _equal_unlike(left: Value, right: Value) -> bool:
             raise no_such_overload()
         return bool(left == right)
     if kind is list:
-        return other is list and _equal_lists(left, right)
+        return other is list and len(left) == len(right) and _none_unequal(left, right)
     if isinstance(left, dict):
         return isinstance(right, dict) and _equal_maps(left, right)
     if kind is Optional:
@@ -121,34 +121,37 @@ def _equal_unlike(left: Value, right: Value) -> bool:
     return kind is TypeValue and other is TypeValue and left.name == right.name
 
 
-def _equal_lists(left: list[Value], right: list[Value]) -> bool:
-    return len(left) == len(right) and not any(
-        definitely_unequal(a, b) for a, b in zip(left, right, strict=True)
-    )
+def _none_unequal(left: Iterable[Value], right: Iterable[Value]) -> bool:
+    """Whether no pair is unequal; pairs that cannot be compared are not.
+
+    A plain loop, because lists nest as deep as expressions do.
+    """
+    for a, b in zip(left, right, strict=True):
+        try:
+            same = equal(a, b)
+        except EvaluationError:
+            continue
+        if not same:
+            return False
+    return True
 
 
 def _equal_maps(left: dict[Value, Value], right: dict[Value, Value]) -> bool:
     if len(left) != len(right):
         return False
-    for key, value in left.items():
+    others: list[Value] = []
+    for key in left:
         found, other = find(right, key)
-        if not found or definitely_unequal(value, other):
+        if not found:
             return False
-    return True
+        others.append(other)
+    return _none_unequal(left.values(), others)
 
 
 def _equal_optionals(left: Optional, right: Optional) -> bool:
     if not left.present or not right.present:
         return left.present == right.present
     return equal(left.value, right.value)
-
-
-def definitely_unequal(left: Value, right: Value) -> bool:
-    """Whether ``==`` says false; values that cannot be compared are not unequal."""
-    try:
-        return not equal(left, right)
-    except EvaluationError:
-        return False
 
 
 def definitely_equal(left: Value, right: Value) -> bool:

@@ -133,13 +133,17 @@ class Bindings:
             return DYN if open_to_dyn else t
         if not t.params:
             return t
-        params = tuple(self.resolve(p, open_to_dyn=open_to_dyn) for p in t.params)
-        return Type(t.kind, t.name, params)
+        # Lists, unlike generators, cost no stack: types nest as deep as literals.
+        params = [self.resolve(p, open_to_dyn=open_to_dyn) for p in t.params]
+        return Type(t.kind, t.name, tuple(params))
 
     def _fit_all(self, left: tuple[Type, ...], right: tuple[Type, ...]) -> bool:
-        return len(left) == len(right) and all(
-            self._fit(a, b) for a, b in zip(left, right, strict=True)
-        )
+        if len(left) != len(right):
+            return False
+        for a, b in zip(left, right, strict=True):  # noqa: SIM110 - saves stack
+            if not self._fit(a, b):
+                return False
+        return True
 
     def _fit(self, left: Type, right: Type) -> bool:
         if right.kind == "param":
@@ -190,7 +194,10 @@ class Bindings:
         if within.kind == "param":
             bound = self._bound.get(within)
             return bound is None or self._absent(parameter, bound)
-        return all(self._absent(parameter, p) for p in within.params)
+        for inner in within.params:  # noqa: SIM110 - saves stack
+            if not self._absent(parameter, inner):
+                return False
+        return True
 
 
 def more_general(left: Type, right: Type) -> Type:
