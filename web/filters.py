@@ -48,13 +48,13 @@ class ChoiceFilter(django_filters.ChoiceFilter):
 
 
 class YesNoFilter(django_filters.ChoiceFilter):
-    """``yes`` or ``no`` on a boolean column, in words people choose."""
+    """``true`` or ``false`` on a boolean column; people choose between words."""
 
     def __init__(self, *, yes: str = "yes", no: str = "no", **kw: Any):
         kw.setdefault("empty_label", "any")
-        super().__init__(choices=[("yes", yes), ("no", no)], **kw)
+        super().__init__(choices=[("true", yes), ("false", no)], **kw)
 
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
-        if value not in {"yes", "no"}:
+        if value not in {"true", "false"}:
             return qs
-        return qs.filter(**{str(self.field_name): value == "yes"})
+        return qs.filter(**{str(self.field_name): value == "true"})

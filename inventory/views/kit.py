@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Model
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 
-from inventory.models import Cluster
-from web.pages import Crumb, DetailPage, ListPage, YamlPage
+from inventory.models import Cluster, MirroredObject
+from web.pages import Crumb, DetailPage, Heading, ListPage, YamlPage
 
 
 class InCluster:
@@ -59,3 +59,37 @@ class ClusterDetail[M](InCluster, DetailPage[M]):
 
 class ClusterYaml(InCluster, YamlPage):
     """The raw YAML of one object of a cluster."""
+
+
+class MirroredYaml(ClusterYaml):
+    """The raw YAML of a cluster-scoped object that is named in the address.
+
+    ``kind`` is its word in headings, ``section`` the list's label and URL name,
+    ``page`` the URL name of its page.
+    """
+
+    model: ClassVar[type[MirroredObject]]
+    kind: ClassVar[str]
+    section: ClassVar[tuple[str, str]]
+    page: ClassVar[str]
+
+    def raw(self) -> Any:
+        rows = self.model._default_manager.filter(cluster=self.cluster)
+        row = rows.filter(name=self.kwargs["name"]).first()
+        if row is None:
+            raise Http404(f"The {self.kind.lower()} is not in the cluster (any more).")
+        return row.raw
+
+    def heading(self) -> Heading:
+        name = self.kwargs["name"]
+        label, list_name = self.section
+        return Heading(
+            kind=self.kind,
+            name=name,
+            crumbs=[
+                self.cluster_crumb(),
+                Crumb(label, self.url(list_name)),
+                Crumb(name, self.url(self.page, name)),
+                Crumb("YAML"),
+            ],
+        )

@@ -18,6 +18,8 @@ from web.looks import Tone, look_of
 
 NOTHING = mark_safe('<span class="nothing">–</span>')  # a constant
 
+_MONO = mark_safe(' class="mono"')  # a constant
+
 type Html = SafeString
 
 
@@ -50,7 +52,7 @@ def toned(tone: Tone, icon_name: str, label: str, title: str = "") -> Html:
 
 
 def link(href: str, text: object, *, mono: bool = False, title: str = "") -> Html:
-    css = format_html(' class="mono"') if mono else ""
+    css = _MONO if mono else ""
     hint = format_html(' title="{}"', title) if title else ""
     return format_html('<a href="{}"{}{}>{}</a>', href, css, hint, text)
 

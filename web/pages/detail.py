@@ -76,6 +76,10 @@ class DetailPage[M](RequiresRole, View):
         """More template context."""
         return {}
 
+    def fragment_template(self, name: str) -> str:
+        """Override when a fragment is defined in a tab's template."""
+        return f"{self.template_name}#{name}"
+
     @cached_property
     def object(self) -> M:
         return self.load()
@@ -113,7 +117,7 @@ class DetailPage[M](RequiresRole, View):
         target = htmx.target if htmx and not htmx.history_restore_request else None
         template = self.template_name
         if target in self.fragments:
-            template = f"{template}#{target}"
+            template = self.fragment_template(target)
         response = render(request, template, self._context())
         patch_vary_headers(response, ("HX-Request", "HX-Target"))
         return response

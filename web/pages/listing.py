@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import batched
 from typing import Any, ClassVar, Final
 
+from django import forms
 from django.core.paginator import Page, Paginator
 from django.db.models import Model, QuerySet
 from django.forms import BoundField
@@ -65,11 +66,15 @@ class ListPage[M: Model](RequiresRole, View):
     default_sort: ClassVar[str] = "name"
     refresh_on: ClassVar[tuple[str, ...]] = ()
     template_name: ClassVar[str] = "pages/list.html"
+    results_template: ClassVar[str] = "pages/list.html#results"
     empty_title: ClassVar[str] = "Nothing here yet"
     nothing_yet: ClassVar[str] = "Nothing has been mirrored yet."
     main_filter_names: ClassVar[tuple[str, ...]] = ()
     """Filters beside the search field; empty: the first six. Others fold away."""
     page_size: ClassVar[int] = PAGE_SIZES[0]
+    nothing_href: ClassVar[str] = ""
+    nothing_action: ClassVar[str] = ""
+    page_sizes: ClassVar[tuple[int, ...]] = PAGE_SIZES
     request: HttpRequest
 
     # --- what a page says --------------------------------------------------
@@ -88,6 +93,10 @@ class ListPage[M: Model](RequiresRole, View):
 
     def crumbs(self) -> list[Crumb]:
         return [Crumb(self.title)]
+
+    def filter_options(self) -> Mapping[str, Sequence[str]]:
+        """Text filters to choose from a list instead of typing: name → values."""
+        return {}
 
     def extra(self) -> dict[str, object]:
         """More template context."""
@@ -123,7 +132,7 @@ class ListPage[M: Model](RequiresRole, View):
         fragment = (
             bool(htmx) and not htmx.history_restore_request and htmx.target == "results"
         )
-        template = "pages/list.html#results" if fragment else self.template_name
+        template = self.results_template if fragment else self.template_name
         response = render(request, template, self._context(fragment=fragment))
         patch_vary_headers(response, ("HX-Request", "HX-Target"))
         return response
@@ -136,11 +145,14 @@ class ListPage[M: Model](RequiresRole, View):
             "list": self,
             "page": page,
             "table": [[(c, c.render(row)) for c in columns] for row in rows],
-            "sentence": self.sentence(),
             **self.extra(),
         }
         if not fragment:
-            context |= {"title": self.title, "crumbs": self.crumbs()}
+            context |= {
+                "title": self.title,
+                "crumbs": self.crumbs(),
+                "sentence": self.sentence(),
+            }
         return context
 
     def _export_rows(self, columns: Sequence[Column]) -> Iterator[list[Any]]:
@@ -212,12 +224,19 @@ class ListPage[M: Model](RequiresRole, View):
         form = self.filterset.form if self.filterset else None
         if form is None:
             return [], []
+        for name, values in self.filter_options().items():
+            choices = [("", "any"), *((value, value) for value in values)]
+            form.fields[name].widget = forms.Select(choices=choices)
         main = set(self.main_filter_names or list(form.fields)[:6])
         shown = [field for field in form if not field.is_hidden]
         return (
             [field for field in shown if field.name in main],
             [field for field in shown if field.name not in main],
         )
+
+    @property
+    def hidden_filters(self) -> list[BoundField]:
+        return list(self.filterset.form.hidden_fields()) if self.filterset else []
 
     @property
     def main_filters(self) -> list[BoundField]:

@@ -97,3 +97,10 @@ def yaml(value: Any) -> SafeString:
 def get(mapping: Mapping[Any, Any], key: Any) -> Any:
     """``mapping|get:key``; None when absent."""
     return mapping.get(key)
+
+
+@register.simple_tag
+def share(part: float) -> SafeString:
+    """A bar that is filled to ``part`` (0 to 1) of its length."""
+    percent = round(part * 100)
+    return cells.bar([cells.Part("used", percent, "% taken")], 100)

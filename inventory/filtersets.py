@@ -1,0 +1,194 @@
+"""Filters of the inventory, the same on pages and in the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import django_filters as filters
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import StrIndex
+
+from inventory.choices import DeviceState
+from inventory.models import (
+    Device,
+    DeviceClass,
+    DeviceTaintRule,
+    Node,
+    Pool,
+    ResourceSlice,
+)
+from web.filters import ChoiceFilter, SearchFilter, TextFilter, YesNoFilter
+
+MAX_CONDITIONS = 10
+MAX_CONDITION = 600
+"""A qualified name and a value of 64 characters fit several times."""
+
+
+class NodeFilter(filters.FilterSet):
+    q = SearchFilter(
+        fields=("name", "zone", "instance_type"), placeholder="name, zone or type"
+    )
+    zone = TextFilter(label="Zone")
+    instance_type = TextFilter(label="Instance type")
+    driver = TextFilter(label="Driver", method="filter_driver")
+    ready = YesNoFilter(label="Ready")
+    cordoned = YesNoFilter(label="Cordoned", field_name="unschedulable")
+
+    class Meta:
+        model = Node
+        fields: list[str] = []
+
+    def filter_driver(
+        self, queryset: QuerySet[Node], _name: str, value: str
+    ) -> QuerySet[Node]:
+        """Nodes for which the driver has published a pool."""
+        published = Pool.objects.filter(
+            cluster=OuterRef("cluster"), node_name=OuterRef("name"), driver=value
+        )
+        return queryset.filter(Exists(published))
+
+
+class PoolFilter(filters.FilterSet):
+    q = SearchFilter(
+        fields=("name", "driver", "node_name"), placeholder="name, driver or node"
+    )
+    driver = TextFilter(label="Driver")
+    node_name = TextFilter(label="Node")
+    complete = YesNoFilter(label="Complete")
+    valid = YesNoFilter(label="Valid")
+    usable = YesNoFilter(label="Usable", method="filter_usable")
+
+    class Meta:
+        model = Pool
+        fields: list[str] = []
+
+    def filter_usable(
+        self, queryset: QuerySet[Pool], _name: str, value: str
+    ) -> QuerySet[Pool]:
+        """Devices of a pool may be allocated only when it is complete and valid."""
+        usable = Q(complete=True, valid=True)
+        return queryset.filter(usable if value == "true" else ~usable)
+
+
+class SliceFilter(filters.FilterSet):
+    q = SearchFilter(
+        fields=("name", "driver", "pool_name", "node_name"),
+        placeholder="name, driver, pool or node",
+    )
+    driver = TextFilter(label="Driver")
+    pool = TextFilter(label="Pool", field_name="pool_name")
+    node_name = TextFilter(label="Node")
+    unreadable = YesNoFilter(label="Unreadable", method="filter_unreadable")
+
+    class Meta:
+        model = ResourceSlice
+        fields: list[str] = []
+
+    def filter_unreadable(
+        self, queryset: QuerySet[ResourceSlice], _name: str, value: str
+    ) -> QuerySet[ResourceSlice]:
+        readable = queryset.filter(problem="")
+        return readable if value == "false" else queryset.exclude(problem="")
+
+
+class ConditionsField(forms.Field):
+    """A parameter that may be repeated: ``attr=name=value`` or ``attr=name``."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: Any) -> list[str]:
+        texts = [str(text) for text in value or () if text]
+        if len(texts) > MAX_CONDITIONS:
+            raise ValidationError(f"Use at most {MAX_CONDITIONS} conditions.")
+        for text in texts:
+            if len(text) > MAX_CONDITION or "\n" in text or "\x00" in text:
+                raise ValidationError(
+                    f"A condition is name=value on one line, at most {MAX_CONDITION} "
+                    "characters."
+                )
+        return texts
+
+
+class AttributeFilter(filters.Filter):
+    """Devices with this attribute or capacity, or with this value of it; all must hold.
+
+    Exact on the value's text: ``gpu.nvidia.com/type=gpu``,
+    ``gpu.nvidia.com/memory=81559Mi``.
+    """
+
+    field_class = ConditionsField
+
+    def filter(self, qs: QuerySet[Any], value: list[str]) -> QuerySet[Any]:
+        for index, condition in enumerate(value or ()):
+            whole = f"\n{condition}\n" if "=" in condition else f"\n{condition}="
+            # Not __contains: SQLite's LIKE ignores case.
+            place = f"condition_{index}"
+            qs = qs.alias(**{place: StrIndex("facts", Value(whole))})
+            qs = qs.filter(**{f"{place}__gt": 0})
+        return qs
+
+
+class DeviceFilter(filters.FilterSet):
+    q = SearchFilter(
+        fields=("name", "pool", "node_name", "facts"),
+        placeholder="name, node, or any attribute value",
+    )
+    driver = TextFilter(label="Driver")
+    state = filters.MultipleChoiceFilter(label="State", choices=DeviceState)
+    node_name = TextFilter(label="Node")
+    pool = TextFilter(label="Pool")
+    slice = TextFilter(label="Slice", field_name="slice__name")
+    shareable = YesNoFilter(label="Shareable")
+    tainted = YesNoFilter(label="Tainted")
+    taint = TextFilter(label="Taint key", method="filter_taint")
+    attr = AttributeFilter(label="Attribute")
+
+    class Meta:
+        model = Device
+        fields: list[str] = []
+
+    def filter_taint(
+        self, queryset: QuerySet[Device], _name: str, value: str
+    ) -> QuerySet[Device]:
+        """Devices with a taint of this key. Few are tainted: JSON is read for those."""
+        candidates = queryset.exclude(taints=[]).values_list("pk", "taints")
+        wanted = [
+            pk
+            for pk, taints in candidates.iterator(chunk_size=2000)
+            if any(isinstance(t, dict) and t.get("key") == value for t in taints)
+        ]
+        return queryset.filter(pk__in=wanted)
+
+
+class ClassFilter(filters.FilterSet):
+    q = SearchFilter(
+        fields=("name", "extended_resource_name"), placeholder="name or resource"
+    )
+    extended = YesNoFilter(label="Extended resource", method="filter_extended")
+
+    class Meta:
+        model = DeviceClass
+        fields: list[str] = []
+
+    def filter_extended(
+        self, queryset: QuerySet[DeviceClass], _name: str, value: str
+    ) -> QuerySet[DeviceClass]:
+        none = Q(extended_resource_name="")
+        return queryset.filter(none if value == "false" else ~none)
+
+
+class TaintRuleFilter(filters.FilterSet):
+    q = SearchFilter(
+        fields=("name", "driver", "pool", "device"), placeholder="name, driver, device"
+    )
+    driver = TextFilter(label="Driver")
+    effect = ChoiceFilter(
+        label="Effect",
+        choices=[(name, name) for name in ("NoSchedule", "NoExecute", "None")],
+    )
+
+    class Meta:
+        model = DeviceTaintRule
+        fields: list[str] = []

@@ -1,0 +1,41 @@
+"""Pools and the slices they are made of."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from inventory.models import Cluster, Pool, ResourceSlice
+
+
+def pool_rows(cluster: Cluster) -> QuerySet[Pool]:
+    return Pool.objects.filter(cluster=cluster)
+
+
+def slice_rows(cluster: Cluster) -> QuerySet[ResourceSlice]:
+    """Slices of a cluster, the raw object left out."""
+    return ResourceSlice.objects.filter(cluster=cluster).defer("raw")
+
+
+def slices_of_pool(cluster: Cluster, driver: str, pool: str) -> QuerySet[ResourceSlice]:
+    """Newest generation first, then by name."""
+    return (
+        slice_rows(cluster)
+        .filter(driver=driver, pool_name=pool)
+        .order_by("-generation", "name")
+    )
+
+
+def drivers(cluster: Cluster) -> list[str]:
+    """The drivers that publish something, by name."""
+    rows = Pool.objects.filter(cluster=cluster).order_by("driver")
+    return list(rows.values_list("driver", flat=True).distinct()[:200])
+
+
+def pool_problems(cluster: Cluster) -> dict[str, int]:
+    """``all``, ``incomplete`` and ``invalid`` pools."""
+    rows = Pool.objects.filter(cluster=cluster)
+    return {
+        "all": rows.count(),
+        "incomplete": rows.filter(complete=False).count(),
+        "invalid": rows.filter(valid=False).count(),
+    }

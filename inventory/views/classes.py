@@ -1,0 +1,263 @@
+"""Classes: what can I ask for?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.html import format_html
+from django.views.generic import View
+
+from claims.queries import claims as claim_queries
+from inventory.filtersets import ClassFilter
+from inventory.models import DeviceClass
+from inventory.queries import classes as queries
+from inventory.queries import devices
+from inventory.views.class_use import ClassUse, class_uses, classes_of_device
+from inventory.views.kit import ClusterDetail, ClusterList, InCluster, MirroredYaml
+from web import highlight
+from web.doors import RequiresRole
+from web.pages import Column, Crumb, Fact, Heading, Tab, cells
+
+SELECTOR_SHOWN = 160
+
+
+class Classes(ClusterList[DeviceClass]):
+    """All classes, their selectors, and how many devices each matches."""
+
+    title = "Classes"
+    name = "classes"
+    noun = ("class", "classes")
+    filterset_class = ClassFilter
+    refresh_on = ("DeviceClass", "ResourceSlice", "ResourceClaim")
+    nothing_yet = (
+        "No DeviceClass exists: nothing can be asked for until somebody makes one."
+    )
+
+    def available_columns(self) -> Sequence[Column]:
+        return (
+            Column(
+                "name",
+                "Class",
+                sort=("name",),
+                kind="mono",
+                href=lambda c: self.url("class", c.name),
+            ),
+            Column(
+                "free",
+                "Free / matched",
+                value=lambda c: self._use(c).free,
+                cell=lambda c: _use_cell(self._use(c)),
+            ),
+            Column(
+                "matched",
+                "Matched",
+                value=lambda c: self._use(c).matched,
+                kind="number",
+            ),
+            Column(
+                "selectors",
+                "Selector",
+                value=lambda c: " && ".join(queries.expressions(c.raw)),
+                cell=lambda c: _selector_cell(queries.expressions(c.raw)),
+            ),
+            Column(
+                "extended_resource_name",
+                "Extended resource",
+                sort=("extended_resource_name", "name"),
+                kind="mono",
+            ),
+            Column(
+                "claims",
+                "Claims",
+                value=lambda c: self._asked.get(c.name, (0, 0))[0],
+                kind="number",
+                cell=lambda c: self._asked_cell(c, 0, "claims"),
+            ),
+            Column(
+                "templates",
+                "Templates",
+                value=lambda c: self._asked.get(c.name, (0, 0))[1],
+                kind="number",
+                cell=lambda c: self._asked_cell(c, 1, "templates"),
+            ),
+            Column("problem", "Problem", value=self._problem),
+            Column(
+                "created", "Age", value="created_at", sort=("-created_at",), kind="age"
+            ),
+        )
+
+    def queryset(self) -> QuerySet[DeviceClass]:
+        return queries.class_rows(self.cluster)
+
+    def prepare(self, rows: list[DeviceClass]) -> list[DeviceClass]:
+        self._uses = class_uses(self.cluster)
+        self._asked = claim_queries.class_use_counts(self.cluster)
+        return rows
+
+    def _use(self, row: DeviceClass) -> ClassUse:
+        return self._uses.get(row.name, ClassUse())
+
+    def _problem(self, row: DeviceClass) -> str:
+        return row.problem or self._use(row).problem
+
+    def _asked_cell(self, row: DeviceClass, index: int, page: str) -> str:
+        number = self._asked.get(row.name, (0, 0))[index]
+        if not number:
+            return cells.NOTHING
+        return cells.link(f"{self.url(page)}?device_class={row.name}", f"{number:,}")
+
+
+def _use_cell(use: ClassUse) -> str:
+    if use.problem:
+        return cells.badge("error", "selector fails", use.problem)
+    if not use.matched:
+        return format_html('<span class="dim">{}</span>', "matches no device")
+    return cells.usage_cell(use.counts)
+
+
+def _selector_cell(expressions: Sequence[str]) -> str:
+    if not expressions:
+        return format_html('<span class="dim">{}</span>', "none: every device matches")
+    text = " && ".join(expressions)
+    short = text if len(text) <= SELECTOR_SHOWN else f"{text[:SELECTOR_SHOWN]}…"
+    return format_html(
+        '<code title="{}">{}</code>', text[:2000], highlight.expression(short)
+    )
+
+
+class ClassPage(ClusterDetail[DeviceClass]):
+    """One class: selector, what it matches, who asks for it, what it hands to drivers."""
+
+    template_name = "inventory/class.html"
+    fragments = ("class-use",)
+
+    def load(self) -> DeviceClass:
+        name = self.kwargs["name"]
+        try:
+            return DeviceClass.objects.get(cluster=self.cluster, name=name)
+        except DeviceClass.DoesNotExist:
+            raise Http404(
+                f"The cluster has no device class “{name}” (any more). Claims that ask "
+                "for it wait until it exists."
+            ) from None
+
+    def shown_tabs(self) -> Sequence[Tab]:
+        return (
+            Tab("claims", "Claims", "inventory/class_claims.html"),
+            Tab("config", "Config", "inventory/class_config.html"),
+        )
+
+    def heading(self) -> Heading:
+        row = self.object
+        badges = [cells.badge("unreadable", title=row.problem)] if row.problem else []
+        return Heading(
+            kind="Class",
+            name=row.name,
+            sentence=self._sentence(),
+            badges=badges,
+            crumbs=[
+                self.cluster_crumb(),
+                Crumb("Classes", self.url("classes")),
+                Crumb(row.name),
+            ],
+            yaml_href=self.url("class-yaml", row.name),
+        )
+
+    def facts(self) -> list[Fact]:
+        row = self.object
+        others = queries.same_extended_resource(self.cluster, row)
+        resource: object = cells.NOTHING
+        if row.extended_resource_name:
+            resource = cells.copyable(row.extended_resource_name)
+        facts = [
+            Fact(
+                "Extended resource",
+                resource,
+                help="Pods may ask for this resource as they ask for CPU; the "
+                "scheduler makes the claim.",
+            ),
+            Fact("Age", cells.age(row.created_at)),
+        ]
+        if others:
+            facts.append(
+                Fact(
+                    "Conflict",
+                    format_html(
+                        "{} {} the same extended resource; the newest class wins.",
+                        cells.joined(
+                            cells.link(self.url("class", name), name, mono=True)
+                            for name in others
+                        ),
+                        "offers" if len(others) == 1 else "offer",
+                    ),
+                    wide=True,
+                )
+            )
+        return facts
+
+    def extra(self) -> dict[str, object]:
+        row = self.object
+        asked = claim_queries.class_use_counts(self.cluster)
+        return super().extra() | {
+            "expressions": queries.expressions(row.raw),
+            "use": self._use,
+            "asked": asked.get(row.name, (0, 0)),
+        }
+
+    @property
+    def _use(self) -> ClassUse:
+        return class_uses(self.cluster).get(self.object.name, ClassUse())
+
+    def tab_claims(self) -> dict[str, object]:
+        rows = claim_queries.claims_of_class(self.cluster, self.object.name)
+        return {"claims": rows[:100]}
+
+    def tab_config(self) -> dict[str, object]:
+        return {"configs": queries.configs(self.object.raw)}
+
+    def _sentence(self) -> str:
+        row, use = self.object, self._use
+        if row.problem:
+            return (
+                f"This class cannot be read: {row.problem} Claims that ask for it wait."
+            )
+        if use.problem:
+            return (
+                f"{use.problem} A claim that asks for this class cannot be scheduled."
+            )
+        if not use.matched:
+            return (
+                "No published device matches it: a claim that asks for it waits. "
+                "Compare the selector with the attributes on the page Devices."
+            )
+        return f"{use.free:,} of {cells.count(use.matched, 'matching device')} free."
+
+
+class ClassYaml(MirroredYaml):
+    model = DeviceClass
+    kind = "Class"
+    section = ("Classes", "classes")
+    page = "class"
+
+
+class DeviceClassesOfDevice(RequiresRole, InCluster, View):
+    """Which classes match one device; a fragment, because it evaluates selectors."""
+
+    def get(
+        self, request: HttpRequest, *_: object, **kwargs: Mapping[str, str]
+    ) -> HttpResponse:
+        key = (str(kwargs["driver"]), str(kwargs["pool"]), str(kwargs["device"]))
+        if (
+            not devices.device_rows(self.cluster)
+            .filter(driver=key[0], pool=key[1], name=key[2])
+            .exists()
+        ):
+            raise Http404("The device is not published (any more).")
+        return render(
+            request,
+            "inventory/device_classes.html",
+            {"cluster": self.cluster, "matches": classes_of_device(self.cluster, *key)},
+        )

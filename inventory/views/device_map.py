@@ -1,0 +1,194 @@
+"""The device map: each node a strip, each device a cell, partitions in their device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from claims.queries import places
+from inventory.choices import DeviceState
+from inventory.filtersets import NodeFilter
+from inventory.models import Cluster, Device, Node
+from inventory.queries import counts, devices, nodes, slices
+from inventory.views.kit import ClusterList
+from web.pages import Column
+
+Holders = dict[places.DeviceKey, list[str]]
+
+NETWORK_SHOWN = 500
+LABELS = {state.value: state.label for state in DeviceState}
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One row of the map. ``drivers`` are (driver, its cells as HTML)."""
+
+    name: str
+    href: str
+    drivers: Sequence[tuple[str, SafeString]]
+    free: int
+    total: int
+
+
+def strips_of_nodes(cluster: Cluster, node_names: Sequence[str]) -> list[Strip]:
+    """One strip per node, in the given order; two queries for any number."""
+    found = list(devices.devices_of_nodes(cluster, node_names))
+    holders = _holders(cluster, found)
+    by_node: dict[str, list[Device]] = {name: [] for name in node_names}
+    for device in found:
+        by_node[device.node_name].append(device)
+    return [
+        _strip(cluster, name, reverse("node", args=[cluster.name, name]), its, holders)
+        for name, its in by_node.items()
+    ]
+
+
+def strips_without_node(cluster: Cluster) -> list[Strip]:
+    """Network-attached devices: one strip per pool, the first few hundred devices."""
+    found = list(devices.devices_without_node(cluster)[:NETWORK_SHOWN])
+    holders = _holders(cluster, found)
+    return [
+        _strip(
+            cluster,
+            pool,
+            reverse("pool", args=[cluster.name, driver, pool]),
+            list(its),
+            holders,
+        )
+        for (driver, pool), its in groupby(found, key=lambda d: (d.driver, d.pool))
+    ]
+
+
+def strip_of_pool(cluster: Cluster, driver: str, pool: str) -> Strip:
+    """The devices of one pool."""
+    its = list(devices.devices_of_pool(cluster, driver, pool)[:NETWORK_SHOWN])
+    href = reverse("pool", args=[cluster.name, driver, pool])
+    return _strip(cluster, pool, href, its, _holders(cluster, its))
+
+
+def _holders(cluster: Cluster, found: Iterable[Device]) -> Holders:
+    held = {(device.driver, device.pool) for device in found if device.holder_count}
+    return places.holder_names(cluster, held) if held else {}
+
+
+def _strip(
+    cluster: Cluster, name: str, href: str, its: list[Device], holders: Holders
+) -> Strip:
+    return Strip(
+        name=name,
+        href=href,
+        drivers=[
+            (driver, cells_of(cluster, list(group), holders))
+            for driver, group in groupby(its, key=lambda device: device.driver)
+        ],
+        free=sum(device.state == DeviceState.FREE for device in its),
+        total=len(its),
+    )
+
+
+def cells_of(cluster: Cluster, its: Sequence[Device], holders: Holders) -> SafeString:
+    """Cells of devices of one driver; those on one counter set share a frame.
+
+    The frame begins with the device that takes most of the set (the whole card),
+    its partitions follow as small cells.
+    """
+    nests: dict[tuple[str, str], list[Device]] = {}
+    order: list[tuple[str, str]] = []
+    for device in its:
+        key = (device.pool, _counter_set(device) or f"\0{device.pk}")
+        if key not in nests:
+            order.append(key)
+        nests.setdefault(key, []).append(device)
+    base = reverse("devices", args=[cluster.name])
+    return format_html_join(
+        "", "{}", ((_nest(base, nests[key], holders),) for key in order)
+    )
+
+
+def _nest(base: str, members: list[Device], holders: Holders) -> SafeString:
+    if len(members) == 1:
+        return _cell(base, members[0], holders, small=False)
+    # More counters of its set consumed first: the whole device before its parts.
+    ranked = sorted(members, key=lambda d: (-_counters_used(d), d.position))
+    inner = format_html_join(
+        "",
+        "{}",
+        (
+            (_cell(base, device, holders, small=index > 0),)
+            for index, device in enumerate(ranked)
+        ),
+    )
+    return format_html(
+        '<span class="nest" title="{}">{}</span>', _counter_set(members[0]), inner
+    )
+
+
+def _cell(base: str, device: Device, holders: Holders, *, small: bool) -> SafeString:
+    names = holders.get((device.driver, device.pool, device.name), [])
+    by = f", held by {', '.join(names[:3])}" if names else ""
+    label = f"{device.name}: {LABELS.get(device.state, device.state)}{by}"
+    return format_html(
+        '<a class="cell {}{}" href="{}{}/{}/{}/" title="{}" aria-label="{}"></a>',
+        device.state.replace(" ", "-"),
+        " small" if small else "",
+        base,
+        device.driver,
+        device.pool,
+        device.name,
+        label,
+        label,
+    )
+
+
+def _counter_set(device: Device) -> str:
+    first = device.counters[0] if device.counters else None
+    return str(first.get("counterSet", "")) if isinstance(first, dict) else ""
+
+
+def _counters_used(device: Device) -> int:
+    first = device.counters[0] if device.counters else {}
+    return len(first.get("counters") or ()) if isinstance(first, dict) else 0
+
+
+class DeviceMap(ClusterList[Node]):
+    """A page of nodes as strips; filters and paging of the node list."""
+
+    title = "Device map"
+    name = "device-map"
+    noun = ("node", "nodes")
+    filterset_class = NodeFilter
+    template_name = "inventory/map.html"
+    results_template = "inventory/map.html#results"
+    refresh_on = ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
+    nothing_yet = "The watch has not seen a node of this cluster."
+    page_size = 50
+    columns = (Column("name", "Node", sort=("name",)),)
+
+    def queryset(self) -> QuerySet[Node]:
+        return nodes.node_rows(self.cluster)
+
+    def filter_options(self) -> dict[str, list[str]]:
+        return {
+            "zone": nodes.zones(self.cluster),
+            "instance_type": nodes.instance_types(self.cluster),
+            "driver": slices.drivers(self.cluster),
+        }
+
+    def sentence(self) -> str:
+        return counts.sentence(counts.state_counts(self.cluster))
+
+    def extra(self) -> dict[str, object]:
+        page = self.current_page
+        names = [node.name for node in page.object_list]
+        last = page.number == self.paginator.num_pages and not self.is_filtered
+        return super().extra() | {
+            "strips": strips_of_nodes(self.cluster, names),
+            "network": strips_without_node(self.cluster) if last else [],
+            "states": list(DeviceState),
+        }

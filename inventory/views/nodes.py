@@ -1,0 +1,254 @@
+"""Nodes: what hangs on each, what is left of it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils.html import format_html
+
+from claims.queries import claims as claim_queries
+from claims.queries import places
+from inventory.filtersets import NodeFilter
+from inventory.models import Node
+from inventory.queries import counts, nodes, slices
+from inventory.views import links
+from inventory.views.device_map import strips_of_nodes
+from inventory.views.kit import ClusterDetail, ClusterList, MirroredYaml
+from web.pages import Column, Crumb, Fact, Heading, Tab, cells
+
+EMPTY: dict[str, counts.Counts] = {}
+
+
+class Nodes(ClusterList[Node]):
+    """All nodes of a cluster with their devices by driver."""
+
+    title = "Nodes"
+    name = "nodes"
+    noun = ("node", "nodes")
+    filterset_class = NodeFilter
+    refresh_on = ("Node", "ResourceSlice", "ResourceClaim")
+    nothing_yet = "The watch has not seen a node of this cluster."
+
+    def available_columns(self) -> Sequence[Column]:
+        here = self.cluster.name
+        return (
+            Column(
+                "name",
+                "Node",
+                sort=("name",),
+                kind="mono",
+                cell=lambda n: links.node_link(here, n.name),
+            ),
+            Column(
+                "state",
+                "State",
+                value=lambda n: " ".join(self._states(n)),
+                sort=("ready", "-unschedulable"),
+                cell=lambda n: cells.joined(links.node_badges(n), " "),
+            ),
+            Column(
+                "free",
+                "Free / devices",
+                value=lambda n: self._counts(n).get("free", 0),
+                sort=("device_free",),
+                cell=lambda n: cells.usage_cell(self._counts(n)),
+            ),
+            Column(
+                "devices",
+                "Devices",
+                value=lambda n: sum(self._counts(n).values()),
+                sort=("device_total",),
+                kind="number",
+            ),
+            Column(
+                "drivers",
+                "By driver",
+                value=lambda n: ", ".join(
+                    f"{driver}: {sum(found.values())}"
+                    for driver, found in self._by_driver(n).items()
+                ),
+                cell=self._drivers_cell,
+            ),
+            Column(
+                "claims",
+                "Claims",
+                value=lambda n: self._claims.get(n.name, 0),
+                kind="number",
+                cell=self._claims_cell,
+            ),
+            Column("zone", "Zone", sort=("zone", "name")),
+            Column(
+                "instance_type", "Type", sort=("instance_type", "name"), shown=False
+            ),
+            Column(
+                "created", "Age", value="created_at", sort=("-created_at",), kind="age"
+            ),
+        )
+
+    def queryset(self) -> QuerySet[Node]:
+        found = nodes.node_rows(self.cluster)
+        if self.sort.removeprefix("-") in {"free", "devices"}:
+            found = nodes.with_device_counts(found)
+        return found
+
+    def filter_options(self) -> dict[str, list[str]]:
+        return {
+            "zone": nodes.zones(self.cluster),
+            "instance_type": nodes.instance_types(self.cluster),
+            "driver": slices.drivers(self.cluster),
+        }
+
+    def prepare(self, rows: list[Node]) -> list[Node]:
+        names = [row.name for row in rows]
+        self._found = counts.counts_by_node(self.cluster, names)
+        self._claims = places.claim_counts_by_node(self.cluster, names)
+        return rows
+
+    def sentence(self) -> str:
+        found = nodes.node_counts(self.cluster)
+        if not found["all"]:
+            return ""
+        parts = [cells.count(found["all"], "node")]
+        if found["not ready"]:
+            parts.append(f"{found['not ready']:,} not ready")
+        if found["cordoned"]:
+            parts.append(f"{found['cordoned']:,} cordoned")
+        return (
+            f"{', '.join(parts)}. {counts.sentence(counts.state_counts(self.cluster))}"
+        )
+
+    def _by_driver(self, node: Node) -> dict[str, counts.Counts]:
+        return self._found.get(node.name, EMPTY)
+
+    def _counts(self, node: Node) -> counts.Counts:
+        return counts.total(self._by_driver(node).values())
+
+    def _states(self, node: Node) -> list[str]:
+        states = ["ready" if node.ready else "not ready"]
+        return [*states, "cordoned"] if node.unschedulable else states
+
+    def _drivers_cell(self, node: Node) -> str:
+        base = self.url("devices")
+        return cells.joined(
+            format_html(
+                '<a href="{}?node_name={}&amp;driver={}">{}</a> '
+                '<span class="dim">{}/{}</span>',
+                *(base, node.name, driver, driver),
+                *(found.get("free", 0), sum(found.values())),
+            )
+            for driver, found in self._by_driver(node).items()
+        )
+
+    def _claims_cell(self, node: Node) -> str:
+        number = self._claims.get(node.name, 0)
+        if not number:
+            return cells.NOTHING
+        return cells.link(f"{self.url('claims')}?node_name={node.name}", f"{number:,}")
+
+
+class NodePage(ClusterDetail[Node]):
+    """One node: its devices as a map, by driver, and who uses them."""
+
+    template_name = "inventory/node.html"
+    fragments = ("node-map", "node-claims")
+
+    def load(self) -> Node:
+        name = self.kwargs["name"]
+        try:
+            return Node.objects.get(cluster=self.cluster, name=name)
+        except Node.DoesNotExist:
+            raise Http404(
+                f"The cluster has no node named “{name}” (any more)."
+            ) from None
+
+    def shown_tabs(self) -> Sequence[Tab]:
+        return (
+            Tab("devices", "Devices", "inventory/node_devices.html"),
+            Tab("claims", "Claims and pods", "inventory/node_claims.html"),
+            Tab("labels", "Labels", "inventory/node_labels.html"),
+        )
+
+    def heading(self) -> Heading:
+        node = self.object
+        return Heading(
+            kind="Node",
+            name=node.name,
+            sentence=self._sentence(),
+            badges=links.node_badges(node),
+            crumbs=[
+                self.cluster_crumb(),
+                Crumb("Nodes", self.url("nodes")),
+                Crumb(node.name),
+            ],
+            yaml_href=self.url("node-yaml", node.name),
+        )
+
+    def fragment_template(self, name: str) -> str:
+        if name == "node-claims":
+            return "inventory/node_claims.html#node-claims"
+        return super().fragment_template(name)
+
+    def facts(self) -> list[Fact]:
+        node = self.object
+        return [
+            Fact("Zone", node.zone or cells.NOTHING),
+            Fact("Type", node.instance_type or cells.NOTHING),
+            Fact("Age", cells.age(node.created_at)),
+            Fact("UID", cells.copyable(node.uid) if node.uid else cells.NOTHING),
+        ]
+
+    def extra(self) -> dict[str, object]:
+        found = counts.counts_by_node(self.cluster, [self.object.name])
+        by_driver = found.get(self.object.name, EMPTY)
+        pools = slices.pool_rows(self.cluster).filter(node_name=self.object.name)
+        return super().extra() | {
+            "by_driver": by_driver,
+            "strips": strips_of_nodes(self.cluster, [self.object.name]),
+            "pools": [
+                (pool, links.pool_badge(pool), by_driver.get(pool.driver, {}))
+                for pool in pools.order_by("driver", "name")
+            ],
+        }
+
+    def tab_claims(self) -> dict[str, object]:
+        name = self.object.name
+        return {
+            "claims": claim_queries.claims_on_node(self.cluster, name)[:200],
+            "pods": places.pods_on_node(self.cluster, name)[:200],
+        }
+
+    def tab_labels(self) -> dict[str, object]:
+        meta: dict[str, Any] = self.object.raw.get("metadata") or {}
+        spec: dict[str, Any] = self.object.raw.get("spec") or {}
+        return {
+            "labels": sorted((meta.get("labels") or {}).items()),
+            "taints": [links.taint_text(taint) for taint in spec.get("taints") or ()],
+        }
+
+    def _sentence(self) -> str:
+        node = self.object
+        if node.problem:
+            return (
+                f"This node cannot be read: {node.problem} It takes no part in plans."
+            )
+        if not node.ready:
+            return (
+                "The node is not ready: new pods are not placed here, so its devices "
+                "cannot be used until the kubelet reports again."
+            )
+        if node.unschedulable:
+            return (
+                "The node is cordoned: what runs keeps its devices, new pods go "
+                f"elsewhere. To undo: kubectl uncordon {node.name}."
+            )
+        return ""
+
+
+class NodeYaml(MirroredYaml):
+    model = Node
+    kind = "Node"
+    section = ("Nodes", "nodes")
+    page = "node"
