@@ -27,13 +27,18 @@ class Rule:
     resources: tuple[str, ...]
     namespaces: tuple[str, ...] | None = None
     groups: tuple[str, ...] = ("*",)
+    names: tuple[str, ...] | None = None
+    """Names of objects, as RBAC's resourceNames."""
 
-    def allows(self, verb: str, group: str, resource: str, namespace: str) -> bool:
+    def allows(
+        self, verb: str, group: str, resource: str, namespace: str, name: str
+    ) -> bool:
         return (
             ("*" in self.verbs or verb in self.verbs)
             and ("*" in self.groups or group in self.groups)
             and ("*" in self.resources or resource in self.resources)
             and (self.namespaces is None or namespace in self.namespaces)
+            and (self.names is None or name in self.names)
         )
 
 
@@ -46,8 +51,17 @@ class User:
     groups: tuple[str, ...] = ("system:authenticated",)
     throttled: bool = False
 
-    def may(self, verb: str, group: str, resource: str, namespace: str = "") -> bool:
-        return any(rule.allows(verb, group, resource, namespace) for rule in self.rules)
+    def may(
+        self,
+        verb: str,
+        group: str,
+        resource: str,
+        namespace: str = "",
+        name: str = "",
+    ) -> bool:
+        return any(
+            rule.allows(verb, group, resource, namespace, name) for rule in self.rules
+        )
 
 
 ADMIN: Final = User(
@@ -77,7 +91,7 @@ class Access:
         return self._impersonate(user, impersonated) if impersonated else user
 
     def _impersonate(self, user: User, name: str) -> User:
-        if not user.may("impersonate", "", "users"):
+        if not user.may("impersonate", "", "users", name=name):
             message = (
                 f'users "{name}" is forbidden: User "{user.name}" cannot impersonate '
                 'resource "users" in API group "" at the cluster scope'
@@ -93,7 +107,7 @@ def refusal(
 ) -> StatusError | None:
     """403 if the user may not do this, else None."""
     resource = f"{kind.plural}/{subresource}" if subresource else kind.plural
-    if user.may(verb, kind.group, resource, namespace):
+    if user.may(verb, kind.group, resource, namespace, name):
         return None
     where = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
     named = f' "{name}"' if name else ""

@@ -114,12 +114,16 @@ def already_exists(kind: Kind, name: str) -> StatusError:
     )
 
 
-def conflict(kind: Kind, name: str, why: str) -> StatusError:
+def conflict(
+    kind: Kind, name: str, why: str, *, by_kind: bool = False
+) -> StatusError:
+    """409; ``by_kind`` names ``ResourceClaim.resource.k8s.io`` and not the plural."""
+    shown = f"{kind.name}.{kind.group}".rstrip(".") if by_kind else kind.qualified
     return StatusError(
         409,
         "Conflict",
-        f'Operation cannot be fulfilled on {kind.qualified} "{name}": {why}',
-        details=_details(kind, name),
+        f'Operation cannot be fulfilled on {shown} "{name}": {why}',
+        details=_details(kind, name, by_kind=by_kind),
     )
 
 
@@ -143,20 +147,12 @@ def invalid(kind: Kind, name: str, causes: list[Cause]) -> StatusError:
     )
 
 
-def invalid_options(wrong: list[tuple[str, str]]) -> StatusError:
-    """422 for list options that contradict each other: (field, why it is forbidden)."""
-    causes = [Cause("FieldValueForbidden", f"Forbidden: {w}", f) for f, w in wrong]
-    return _invalid_request("ListOptions", causes)
+def forbidden(field: str, why: str) -> Cause:
+    return Cause("FieldValueForbidden", f"Forbidden: {why}", field)
 
 
-def invalid_dry_run(verb: str, value: str) -> StatusError:
-    message = f'Unsupported value: ["{value}"]: supported values: "All"'
-    return _invalid_request(
-        f"{verb}Options", [Cause("FieldValueNotSupported", message, "dryRun")]
-    )
-
-
-def _invalid_request(kind: str, causes: list[Cause]) -> StatusError:
+def invalid_options(kind: str, causes: list[Cause]) -> StatusError:
+    """422 for request options (``ListOptions``, ``CreateOptions`` …) that are wrong."""
     return StatusError(
         422,
         "Invalid",

@@ -11,7 +11,13 @@ import yaml
 
 from cluster.standin import access, answers, discovery, reviews, routes
 from cluster.standin.access import Access, User
-from cluster.standin.answers import StatusError, bad_request, no_such_resource
+from cluster.standin.answers import (
+    Cause,
+    StatusError,
+    bad_request,
+    invalid_options,
+    no_such_resource,
+)
 from cluster.standin.kinds import Serving
 from cluster.standin.listing import Listing, Scope, list_objects, read_scope
 from cluster.standin.routes import Route
@@ -27,6 +33,8 @@ _HEALTH: Final = ("/livez", "/readyz", "/healthz")
 _SSAR: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _WHOAMI: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 _TRUE: Final = ("true", "1", "")
+_LONGEST_MANAGER: Final = 128
+"""Bytes of a fieldManager."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,10 +334,17 @@ def _delete_options(request: Request) -> Json:
 
 
 def _dry_run(request: Request, verb: str) -> bool:
-    """Whether to store nothing. Raises 422."""
+    """Whether to store nothing; checks the options of a write. Raises 422."""
     value = request.query.get("dryRun", "")
+    causes: list[Cause] = []
     if value not in ("", "All"):
-        raise answers.invalid_dry_run(verb, value)
+        message = f'Unsupported value: ["{value}"]: supported values: "All"'
+        causes.append(Cause("FieldValueNotSupported", message, "dryRun"))
+    if len(request.query.get("fieldManager", "").encode()) > _LONGEST_MANAGER:
+        message = f"Too long: may not be more than {_LONGEST_MANAGER} bytes"
+        causes.append(Cause("FieldValueTooLong", message, "fieldManager"))
+    if causes:
+        raise invalid_options(f"{verb}Options", causes)
     return value == "All"
 
 

@@ -7,7 +7,7 @@ import struct
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote
 
 import structlog
 
@@ -122,8 +122,8 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_OPTIONS = _serve  # noqa: N815
 
     def _answer_request(self) -> None:
-        target = urlsplit(self.requestline.split(" ")[1])
-        path = unquote(target.path)
+        encoded, _, query = self.requestline.split(" ")[1].partition("?")
+        path = unquote(encoded)
         body = self._read_body()
         if body is None:
             return
@@ -133,7 +133,7 @@ class Handler(BaseHTTPRequestHandler):
         request = Request(
             method=self.command,
             path=path,
-            query=dict(parse_qsl(target.query, keep_blank_values=True)),
+            query=dict(parse_qsl(query, keep_blank_values=True)),
             headers={key.lower(): value for key, value in self.headers.items()},
             body=body,
         )

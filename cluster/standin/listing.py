@@ -15,7 +15,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from cluster.standin import answers
-from cluster.standin.answers import StatusError, bad_request, invalid_options
+from cluster.standin.answers import (
+    Cause,
+    StatusError,
+    bad_request,
+    forbidden,
+    invalid_options,
+)
 from cluster.standin.kinds import Kind
 from cluster.standin.selectors import Selector, parse
 from cluster.standin.store import Entry, Store
@@ -111,18 +117,18 @@ def list_objects(
 
 
 def _check_options(asked: str, match: str, *, initial: bool) -> None:
-    wrong: list[tuple[str, str]] = []
+    wrong: list[Cause] = []
     if match and not asked:
         why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-        wrong.append(("resourceVersionMatch", why))
+        wrong.append(forbidden("resourceVersionMatch", why))
     if match == "Exact" and asked == "0":
         why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-        wrong.append(("resourceVersionMatch", why))
+        wrong.append(forbidden("resourceVersionMatch", why))
     if initial:
         why = "sendInitialEvents is forbidden for list"
-        wrong.append(("sendInitialEvents", why))
+        wrong.append(forbidden("sendInitialEvents", why))
     if wrong:
-        raise invalid_options(wrong)
+        raise invalid_options("ListOptions", wrong)
 
 
 def _wanted_version(store: Store, asked: str, patience: float) -> int:

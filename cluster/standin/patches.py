@@ -73,8 +73,7 @@ def _strategic_value(old: Json, new: Json, path: tuple[str, ...]) -> Json:
     if not isinstance(new, list):
         return strategic(old, new, path)
     if path in _SETS:
-        old = old or []
-        return [*old, *(value for value in new if value not in old)]
+        return _interleave(old or [], new, list(old or []))
     if key := MERGE_KEYS.get(path):
         return _merge_list(old or [], new, key, path)
     return [v for v in copy.deepcopy(new) if not _is_directive(v)]
@@ -89,18 +88,44 @@ def _merge_list(
 ) -> list[Json]:
     if any(_is_directive(v) and v["$patch"] == "replace" for v in new):
         return [copy.deepcopy(v) for v in new if not _is_directive(v)]
-    merged = list(old)
+    known = {item.get(key): item for item in old}
+    merged: list[Json] = []
     for value in new:
         if not isinstance(value, dict) or key not in value:
             raise PatchError(f"map: {value} does not contain declared merge key: {key}")
-        same = [i for i, item in enumerate(merged) if item.get(key) == value[key]]
         if value.get("$patch") == "delete":
-            merged = [item for item in merged if item.get(key) != value[key]]
-        elif same:
-            merged[same[0]] = strategic(merged[same[0]], value, path)
+            known.pop(value[key], None)
         else:
-            merged.append(copy.deepcopy(value))
-    return merged
+            merged.append(strategic(known.get(value[key], {}), value, path))
+    order = [item.get(key) for item in old]
+    kept = [item for item in old if item.get(key) in known]
+    return _interleave(kept, merged, order, key)
+
+
+def _interleave(
+    old: list[Json], new: list[Json], order: list[Json], key: str = ""
+) -> list[Json]:
+    """Old entries that the patch does not name among the patch's, as Kubernetes does.
+
+    An old entry goes first only where both are in the old ``order``; so what the
+    patch adds comes before what was there.
+    """
+
+    def mark(item: Json) -> Json:
+        return item.get(key) if key else item
+
+    named = [mark(item) for item in new]
+    left = [item for item in old if mark(item) not in named]
+    result: list[Json] = []
+    for item in new:
+        while (
+            left
+            and mark(item) in order
+            and order.index(mark(left[0])) < order.index(mark(item))
+        ):
+            result.append(left.pop(0))
+        result.append(item)
+    return [*result, *left]
 
 
 # --- JSON patch ------------------------------------------------------------

@@ -24,6 +24,7 @@ def access_review(user: User, sent: Json) -> Json:
         str(asked.get("group") or ""),
         resource,
         str(asked.get("namespace") or ""),
+        str(asked.get("name") or ""),
     )
     return {
         "kind": "SelfSubjectAccessReview",

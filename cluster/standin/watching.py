@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from cluster.standin import answers
-from cluster.standin.answers import StatusError, invalid_options
+from cluster.standin.answers import Cause, StatusError, forbidden, invalid_options
 from cluster.standin.listing import Query, Scope, read_number
 from cluster.standin.store import Change, Cut, Entry, Feed, Store, api_version
 
@@ -66,16 +66,19 @@ def read_options(query: Query) -> WatchOptions:
 
 
 def _check_initial(match: str, *, sent: bool) -> None:
+    field = "resourceVersionMatch"
+    causes: list[Cause] = []
     if sent and match != "NotOlderThan":
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        causes.append(forbidden(field, why))
     elif match and not sent:
-        why = (
-            "resourceVersionMatch is forbidden for watch unless "
-            "sendInitialEvents is provided"
-        )
-    else:
-        return
-    raise invalid_options([("resourceVersionMatch", why)])
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is"
+        causes.append(forbidden(field, f"{why} provided"))
+    if sent and match not in ("", "NotOlderThan"):
+        message = f'Unsupported value: "{match}": supported values: "NotOlderThan"'
+        causes.append(Cause("FieldValueNotSupported", message, field))
+    if causes:
+        raise invalid_options("ListOptions", causes)
 
 
 class WatchStream:

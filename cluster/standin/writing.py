@@ -174,7 +174,7 @@ class Writer:
     ) -> Entry:
         kind = target.kind
         if target.subresource == "status":
-            new = {**old.body, "status": body.get("status") or {}}
+            new = {**old.body, "status": _without_empty(body.get("status"))}
             self._check_status(kind, old.body, new, caller, verb)
         else:
             new = self._main(kind, old.body, body)
@@ -310,6 +310,13 @@ def _clean_new(kind: Kind, body: Json) -> None:
     fill(kind, body)
 
 
+def _without_empty(status: Any) -> Json:
+    """The server does not store empty lists and nulls of a status."""
+    if not isinstance(status, dict):
+        return {}
+    return {key: value for key, value in status.items() if value not in (None, [], {})}
+
+
 def _apply(shown: Json, patch: Any, content_type: str) -> Json:
     if content_type == JSON_PATCH:
         if not isinstance(patch, list):
@@ -349,11 +356,11 @@ def _check_preconditions(entry: Entry, wanted: Json) -> None:
     ):
         value = wanted.get(field)
         if value and value != meta[field]:
-            error = conflict(
+            raise conflict(
                 entry.kind,
                 meta["name"],
                 f"the {shown} in the precondition ({value}) does not match the "
                 f"{shown} in record ({meta[field]}). "
                 f"The object might have been {end}",
+                by_kind=True,
             )
-            raise error
