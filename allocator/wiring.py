@@ -59,4 +59,4 @@ def _make(config: ClusterConfig) -> Writer:
     from cluster.client import ClusterClient
     from cluster.writeback.direct import DirectWriter
 
-    return DirectWriter(ClusterClient.connect(config, read_timeout=20.0))
+    return DirectWriter(ClusterClient.connect(config, read_timeout=10.0))

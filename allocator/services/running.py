@@ -69,7 +69,7 @@ def execute_run(run_id: UUID, *, hook: Hook = unobserved) -> None:
             log.info("run.left", why=str(moved))
         except Exception as error:
             # Whatever it is, the person who waits must see an end, and a reason.
-            log.exception("run.broke", state=run.state)
+            log.exception("run.broke", state=str(run.state))
             _end_broken(run, error)
             raise
         leases.release(run)

@@ -86,8 +86,10 @@ def result(node_name: str, device_name: str, **more: Any) -> Json:
 
 
 def allocated(name: str, *results: Json, namespace: str = "lab") -> Json:
-    allocation = {"devices": {"results": list(results)}}
-    allocation["allocationTimestamp"] = "2026-11-29T12:00:00Z"  # type: ignore[assignment]  # JSON
+    allocation = {
+        "devices": {"results": list(results)},
+        "allocationTimestamp": "2026-11-29T12:00:00Z",
+    }
     return claim(name, namespace=namespace, allocation=allocation)
 
 

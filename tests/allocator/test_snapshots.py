@@ -12,8 +12,9 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from allocator import snapshots
+from claims.models import ResourceClaim
 from dra.snapshot import Snapshot
-from inventory.models import Cluster, Tombstone
+from inventory.models import Cluster, Namespace, Tombstone
 from tests.allocator import builders as build
 from tests.allocator.builders import Json, Mirror
 
@@ -161,7 +162,7 @@ def test_a_refresh_reads_only_what_changed():
     snapshots.current(mirror.cluster)
     mirror.put(build.claim("two"))
     # A row behind the mirror's back, with an old number: a refresh must not see it.
-    snapshots.MIRRORED[0].objects.filter(name="lab").update(name="elsewhere")
+    Namespace.objects.filter(name="lab").update(name="elsewhere")
 
     found = snapshots.current(mirror.cluster)
 
@@ -186,7 +187,7 @@ def test_a_database_that_went_back_in_time_is_read_anew():
     mirror = Mirror()
     mirror.replace([*build.lab(), build.claim("one")])
     snapshots.current(mirror.cluster)
-    snapshots.MIRRORED[-1].objects.all().delete()
+    ResourceClaim.objects.all().delete()
     Cluster.objects.update(seq=3)
 
     found = snapshots.current(mirror.cluster)
