@@ -6,24 +6,19 @@ import django_filters as filters
 
 from allocator.choices import RunState
 from allocator.models import AllocationRun
-
-MAX_TEXT = 253
+from web.filters import SearchFilter, TextFilter
 
 
 class RunFilter(filters.FilterSet):
-    q = filters.CharFilter(
-        label="Claim name contains",
-        field_name="claim_name",
-        lookup_expr="icontains",
-        max_length=MAX_TEXT,
+    q = SearchFilter(
+        fields=("claim_name", "node_name", "reason"),
+        placeholder="claim, node or reason",
     )
-    namespace = filters.CharFilter(label="Namespace", max_length=MAX_TEXT)
-    claim_name = filters.CharFilter(label="Claim", max_length=MAX_TEXT)
+    namespace = TextFilter(label="Namespace")
+    claim_name = TextFilter(label="Claim")
     state = filters.MultipleChoiceFilter(label="State", choices=RunState)
-    node_name = filters.CharFilter(label="Node", max_length=MAX_TEXT)
-    created_by = filters.CharFilter(
-        label="Started by", field_name="created_by__username", max_length=150
-    )
+    node_name = TextFilter(label="Node")
+    created_by = TextFilter(label="Started by", field_name="created_by__username")
 
     class Meta:
         model = AllocationRun

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import django_filters as filters
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from claims.choices import ClaimState
 from claims.models import (
@@ -16,38 +14,26 @@ from claims.models import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
-
-MAX_TEXT = 253
-
-
-def text(label: str, **kwargs: Any) -> filters.CharFilter:
-    return filters.CharFilter(label=label, max_length=MAX_TEXT, **kwargs)
+from web.filters import SearchFilter, TextFilter, YesNoFilter
 
 
 class ClaimFilter(filters.FilterSet):
-    q = text("Name, owner, node or request contains", method="filter_text")
-    namespace = text("Namespace")
+    q = SearchFilter(
+        fields=("name", "owner_name", "node_name", "requests_text"),
+        placeholder="name, owner, node or request",
+    )
+    namespace = TextFilter(label="Namespace")
     state = filters.MultipleChoiceFilter(label="State", choices=ClaimState)
-    device_class = text("Device class", method="filter_class")
-    node_name = text("Node")
-    driver = text("Driver of a device it holds", method="filter_driver")
-    pod = text("Pod it is reserved for", method="filter_pod")
-    template_name = text("Template")
-    admin_access = filters.BooleanFilter(label="Admin access")
+    device_class = TextFilter(label="Device class", method="filter_class")
+    node_name = TextFilter(label="Node")
+    driver = TextFilter(label="Driver of a device it holds", method="filter_driver")
+    pod = TextFilter(label="Pod it is reserved for", method="filter_pod")
+    template_name = TextFilter(label="Template")
+    admin_access = YesNoFilter(label="Admin access")
 
     class Meta:
         model = ResourceClaim
         fields: list[str] = []
-
-    def filter_text(
-        self, queryset: QuerySet[ResourceClaim], _name: str, value: str
-    ) -> QuerySet[ResourceClaim]:
-        return queryset.filter(
-            Q(name__icontains=value)
-            | Q(owner_name__icontains=value)
-            | Q(node_name__icontains=value)
-            | Q(requests_text__icontains=value)
-        )
 
     def filter_class(
         self, queryset: QuerySet[ResourceClaim], _name: str, value: str
@@ -71,20 +57,13 @@ class ClaimFilter(filters.FilterSet):
 
 
 class TemplateFilter(filters.FilterSet):
-    q = text("Name or request contains", method="filter_text")
-    namespace = text("Namespace")
-    device_class = text("Device class", method="filter_class")
+    q = SearchFilter(fields=("name", "requests_text"), placeholder="name or request")
+    namespace = TextFilter(label="Namespace")
+    device_class = TextFilter(label="Device class", method="filter_class")
 
     class Meta:
         model = ResourceClaimTemplate
         fields: list[str] = []
-
-    def filter_text(
-        self, queryset: QuerySet[ResourceClaimTemplate], _name: str, value: str
-    ) -> QuerySet[ResourceClaimTemplate]:
-        return queryset.filter(
-            Q(name__icontains=value) | Q(requests_text__icontains=value)
-        )
 
     def filter_class(
         self, queryset: QuerySet[ResourceClaimTemplate], _name: str, value: str
@@ -94,11 +73,11 @@ class TemplateFilter(filters.FilterSet):
 
 
 class PodFilter(filters.FilterSet):
-    q = text("Name contains", field_name="name", lookup_expr="icontains")
-    namespace = text("Namespace")
-    phase = text("Phase")
-    node_name = text("Node")
-    waiting = filters.BooleanFilter(label="Waits for a node", method="filter_waiting")
+    q = SearchFilter(fields=("name", "node_name"), placeholder="name or node")
+    namespace = TextFilter(label="Namespace")
+    phase = TextFilter(label="Phase")
+    node_name = TextFilter(label="Node")
+    waiting = YesNoFilter(label="Waits for a node", method="filter_waiting")
 
     class Meta:
         model = Pod

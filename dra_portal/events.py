@@ -1,16 +1,21 @@
 """The nudge stream: "kind X changed, seq N". The browser re-asks for what it shows.
 
-Nothing is rendered here and nothing can be missed for good: a page that
-reconnects compares the numbers. One poll per process feeds every open stream
-(two cheap queries each second while somebody listens), so the stream works the
-same on SQLite in the demo and on PostgreSQL behind several web processes.
+Nothing is rendered here and nothing is missed: a page opens the stream with
+``?since=`` the mark it was made at, a browser that reconnects sends the id of the
+last event, and what is newer than that is told at once. One poll per process
+feeds every open stream (two cheap queries each second while somebody listens), so
+it works the same on SQLite in the demo and on PostgreSQL behind several web
+processes.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
 from django.db.models import Max
@@ -28,6 +33,8 @@ HEARTBEAT_SECONDS = 15.0
 LIFETIME_SECONDS = 600.0
 
 Versions = dict[str, int]
+RUNS = "AllocationRun"
+"""The kind under which transitions of runs are told."""
 
 
 def read_versions() -> dict[int, Versions]:
@@ -38,7 +45,7 @@ def read_versions() -> dict[int, Versions]:
         versions.setdefault(cluster_id, {})[kind] = seq
     runs = RunTransition.objects.values_list("run__cluster_id").annotate(Max("id"))
     for cluster_id, newest in runs:
-        versions.setdefault(cluster_id, {})["AllocationRun"] = newest
+        versions.setdefault(cluster_id, {})[RUNS] = newest
     return versions
 
 
@@ -48,12 +55,15 @@ class Poll:
     def __init__(self) -> None:
         self._versions: dict[int, Versions] = {}
         self._read_at = float("-inf")
-        self._locks: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
+        self._locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = (
+            WeakKeyDictionary()
+        )
 
-    async def versions(self, cluster_id: int) -> Versions:
+    async def versions(self, cluster_id: int, every: float) -> Versions:
+        """Those of one cluster, ``every`` seconds old at most."""
         lock = self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
         async with lock:
-            if time.monotonic() - self._read_at >= POLL_SECONDS:
+            if time.monotonic() - self._read_at >= every:
                 self._versions = await sync_to_async(read_versions)()
                 self._read_at = time.monotonic()
         return self._versions.get(cluster_id, {})
@@ -62,34 +72,78 @@ class Poll:
 POLL = Poll()
 
 
-async def nudges(cluster_id: int, lifetime: float) -> AsyncIterator[str]:
-    """Server-sent events of one cluster until ``lifetime`` seconds have passed."""
+_MARK = re.compile(r"(\d{1,18})\.(\d{1,18})")
+
+
+class Mark(NamedTuple):
+    """How far somebody has seen: the cluster's ``seq`` and its newest run transition."""
+
+    seq: int
+    run: int
+
+    @classmethod
+    def read(cls, text: str) -> Mark | None:
+        """Of ``seq.run``; None for anything else."""
+        found = _MARK.fullmatch(text)
+        return cls(int(found[1]), int(found[2])) if found else None
+
+    @classmethod
+    def of(cls, versions: Versions) -> Mark:
+        mirrored = [seq for kind, seq in versions.items() if kind != RUNS]
+        return cls(max(mirrored, default=0), versions.get(RUNS, 0))
+
+    def __str__(self) -> str:
+        return f"{self.seq}.{self.run}"
+
+    def newer(self, versions: Versions) -> list[str]:
+        """The kinds that changed after this mark."""
+        return [
+            kind
+            for kind, seq in versions.items()
+            if seq > (self.run if kind == RUNS else self.seq)
+        ]
+
+
+async def nudges(
+    cluster_id: int,
+    lifetime: float,
+    *,
+    since: Mark | None = None,
+    every: float = POLL_SECONDS,
+) -> AsyncIterator[str]:
+    """Server-sent events of one cluster until ``lifetime`` seconds have passed.
+
+    First what is newer than ``since`` (None: nothing is), then every change as it
+    comes; looks ``every`` so many seconds.
+    """
     yield "retry: 3000\n\n"
-    seen = await POLL.versions(cluster_id)
+    mark = since or Mark.of(await POLL.versions(cluster_id, every))
     started = quiet_since = time.monotonic()
     while time.monotonic() - started < lifetime:
-        await asyncio.sleep(POLL_SECONDS)
-        now = await POLL.versions(cluster_id)
-        changed = [(kind, seq) for kind, seq in now.items() if seen.get(kind) != seq]
-        seen = now
-        for kind, seq in changed:
-            yield f"event: {kind}\ndata: {seq}\n\n"
+        now = await POLL.versions(cluster_id, every)
+        changed = mark.newer(now)
+        mark = Mark.of(now)
+        for kind in changed:
+            yield f"id: {mark}\nevent: {kind}\ndata: {now[kind]}\n\n"
         if changed:
             quiet_since = time.monotonic()
         elif time.monotonic() - quiet_since >= HEARTBEAT_SECONDS:
             quiet_since = time.monotonic()
             yield ": still here\n\n"
+        await asyncio.sleep(every)
 
 
 @require_GET
 async def stream(request: HttpRequest, cluster: str) -> StreamingHttpResponse:
-    """``GET /events/<cluster>/``: needs a login and the role viewer."""
+    """``GET /events/<cluster>/?since=<mark>``: needs a login and the role viewer."""
     user = await request.auser()
     if await sync_to_async(role_of)(user) is None:
         return StreamingHttpResponse(status=403)
     found = await aget_object_or_404(Cluster, name=cluster)
+    seen = request.headers.get("Last-Event-ID") or request.GET.get("since", "")
     response = StreamingHttpResponse(
-        nudges(found.pk, LIFETIME_SECONDS), content_type="text/event-stream"
+        nudges(found.pk, LIFETIME_SECONDS, since=Mark.read(seen)),
+        content_type="text/event-stream",
     )
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Count, Q
@@ -12,16 +12,15 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.generic import View
 
-from allocator import snapshots
 from allocator.choices import FINAL
 from allocator.models import AllocationRun
 from claims.choices import ClaimState
 from claims.models import ResourceClaim
 from claims.queries import claims as claim_queries
 from claims.views.claims import NOBODY
-from dra.allocation.classes import class_usage
 from inventory.choices import DeviceState
 from inventory.models import Cluster, Device, Node, Pool, WatchState
+from inventory.views.class_use import ClassUse, class_uses
 from inventory.views.kit import InCluster
 from web.doors import RequiresRole
 from web.pages import cells
@@ -179,24 +178,21 @@ class OverviewClasses(RequiresRole, InCluster, View):
     """The card "what can be asked for": devices per class, counted on the snapshot."""
 
     def get(self, request: HttpRequest, **_: str) -> HttpResponse:
-        usage = class_usage(snapshots.current(self.cluster))
+        uses = class_uses(self.cluster)
         return render(
             request,
             "portal/overview_classes.html",
-            {"cluster": self.cluster, "classes": self.rows(usage)},
+            {"cluster": self.cluster, "classes": self.rows(uses)},
         )
 
-    def rows(self, usage: Mapping[str, object]) -> Sequence[Usage]:
+    def rows(self, uses: Mapping[str, ClassUse]) -> list[tuple[Usage, str]]:
+        """Each class with its devices by state, and why its selector fails, if so."""
         return [
-            Usage(
-                name,
-                reverse("class", args=[self.cluster.name, name]),
-                counts_of(of_class),
+            (
+                Usage(
+                    name, reverse("class", args=[self.cluster.name, name]), use.counts
+                ),
+                use.problem,
             )
-            for name, of_class in sorted(usage.items())
+            for name, use in sorted(uses.items())
         ]
-
-
-def counts_of(usage: object) -> dict[str, int]:
-    """A ClassUsage as counts by state word."""
-    return {state.value: getattr(usage, state.name.lower(), 0) for state in DeviceState}

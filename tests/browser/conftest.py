@@ -1,0 +1,57 @@
+"""One demo and one browser for all browser tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.running_demo import Demo, chromium, running_demo
+
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    with running_demo(tmp_path_factory.mktemp("demo")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser, demo: Demo) -> Iterator[Page]:
+    """A signed-in page; the test fails on any error that the browser's console shows."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on(
+        "console",
+        lambda message: (
+            complaints.append(message.text) if message.type == "error" else None
+        ),
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{demo.address}/")
+    page.get_by_label("Username").fill("demo")
+    page.get_by_label("Password").fill(demo.password)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/c/demo/")
+    yield page
+    context.close()
+    assert complaints == []
