@@ -46,7 +46,8 @@ class Ask:
 
     ``result_name`` is what results carry (``request`` or ``request/subrequest``),
     ``parent`` is the request's own name. ``count`` means nothing when ``everything``
-    is set: then all matching devices are wanted.
+    is set: then all matching devices are wanted. ``selectors`` are those of the
+    class, then those of the request; ``chain`` is their expressions.
     """
 
     claim_index: int
@@ -56,11 +57,13 @@ class Ask:
     class_name: str
     device_class: DeviceClass
     selectors: tuple[Selector, ...]
+    chain: tuple[str, ...]
     everything: bool
     count: int
     admin: bool
     tolerations: tuple[Toleration, ...]
     capacity: Mapping[str, RawQuantity]
+    capacity_key: tuple[tuple[str, RawQuantity], ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +167,8 @@ class _ClaimReader:
             try:
                 self._check_gates(request)
                 for part in request.first_available or (request.exactly,):
-                    alternatives.append(self._ask(request, part))
+                    ask = self._ask(request, part)
+                    alternatives.append(ask)  # noqa: PERF401  (kept when the next fails)
             except AllocationError as error:
                 problem = error
             if alternatives:
@@ -208,7 +212,7 @@ class _ClaimReader:
         where = f"{self.where}, request {name}"
         if part.derived_attributes:
             raise NotSupportedError(f"derived attributes ({where})")
-        selectors = _selectors(part.selectors, self.where, where)
+        selectors = _selectors(part.selectors, where, where)
         if admin is not None and not self.features.admin_access:
             raise AllocationError(
                 f"{where}: admin access is requested, but the feature is disabled"
@@ -219,6 +223,11 @@ class _ClaimReader:
                 f"{where}: unsupported count mode {part.allocation_mode}"
             )
         class_where = f"class {part.device_class_name}"
+        selectors = (
+            *_selectors(device_class.spec.selectors, class_where, class_where),
+            *selectors,
+        )
+        capacity = (part.capacity.requests or {}) if part.capacity else {}
         return Ask(
             claim_index=self.index,
             parent=request.name,
@@ -226,15 +235,14 @@ class _ClaimReader:
             where=where,
             class_name=part.device_class_name,
             device_class=device_class,
-            selectors=(
-                *_selectors(device_class.spec.selectors, class_where, class_where),
-                *selectors,
-            ),
+            selectors=selectors,
+            chain=tuple(s.expression for s in selectors),
             everything=part.allocation_mode == "All",
             count=part.count,
             admin=bool(admin),
             tolerations=tuple(part.tolerations or ()),
-            capacity=(part.capacity.requests or {}) if part.capacity else {},
+            capacity=capacity,
+            capacity_key=tuple(sorted(capacity.items())),
         )
 
     def _class(self, name: str, where: str) -> DeviceClass:

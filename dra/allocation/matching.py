@@ -1,0 +1,123 @@
+"""Which devices a request's selectors select.
+
+Verdicts are kept with the slice, per chain of expressions, so an expression is
+evaluated once per device however many nodes, claims and questions there are.
+Nothing is evaluated before the search asks: a device that it never reaches
+cannot make it fail.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from dra import cel
+from dra.allocation.errors import AllocationError
+from dra.allocation.features import Features
+from dra.allocation.request import Ask, Selector
+from dra.allocation.views import Candidate, SliceView
+from dra.cel.values import DeviceMap
+from dra.errors import SelectorError
+from dra.objects import Node
+from dra.pools import selects_node
+
+
+class Trouble(NamedTuple):
+    """The verdict of a selector that failed on a device."""
+
+    position: int
+    text: str
+
+
+Verdict = bool | Trouble
+
+
+class Matcher:
+    """Answers for one node."""
+
+    def __init__(self, node: Node, features: Features) -> None:
+        self.node = node
+        self.features = features
+        self.lists = features.list_type_attributes
+
+    def table(self, ask: Ask, view: SliceView) -> list[object]:
+        """The verdicts of ``ask``'s selectors on the view's candidates, None: not yet."""
+        return verdicts(ask.chain, view, lists=self.lists)
+
+    def selectable(
+        self, ask: Ask, candidate: Candidate, table: list[object] | None = None
+    ) -> bool:
+        """Whether the device may serve ``ask`` as far as it alone is concerned.
+
+        Raises AllocationError when a selector fails on it.
+        """
+        device = candidate.device
+        if device.binding_conditions and not self.features.device_binding_and_status:
+            return False
+        if table is None:
+            table = self.table(ask, candidate.view)
+        found = table[candidate.index]
+        if found is None:
+            found = judge(ask.chain, candidate, lists=self.lists)
+            table[candidate.index] = found
+        if isinstance(found, Trouble):
+            where = ask.selectors[found.position].where
+            raise AllocationError(f"{where}: {found.text}")
+        return bool(found) and self._on_node(candidate)
+
+    def _on_node(self, candidate: Candidate) -> bool:
+        if not candidate.spec.per_device_node_selection:
+            return True
+        try:
+            return selects_node(candidate.device, self.node)
+        except SelectorError as error:
+            name = candidate.view.slice.metadata.name
+            raise AllocationError(
+                f"node selection of device {candidate.id} in slice {name}: {error}"
+            ) from error
+
+
+def verdicts(chain: tuple[str, ...], view: SliceView, *, lists: bool) -> list[object]:
+    """What is known of a chain of expressions on the candidates of a slice."""
+    key = (chain, lists)
+    found = view.verdicts.get(key)
+    if found is None:
+        found = [None] * len(view.candidates)
+        if not chain:
+            found = [True] * len(view.candidates)
+        view.verdicts[key] = found
+    return found
+
+
+def judge(chain: tuple[str, ...], candidate: Candidate, *, lists: bool) -> Verdict:
+    """Evaluate expressions in order on one device; the first that is not true decides."""
+    device = candidate.device
+    subject = cel.DeviceInput(
+        driver=candidate.id.driver,
+        attributes=device.attributes or {},
+        capacity=device.capacity or {},
+        allow_multiple_allocations=candidate.shareable,
+    )
+    value: DeviceMap | None = None
+    for position, expression in enumerate(chain):
+        program = _program(expression, lists=lists)
+        if isinstance(program, str):
+            return Trouble(position, program)
+        try:
+            if value is None:
+                value = cel.device_value(subject, lists=lists)
+            if not program.evaluate_value(value):
+                return False
+        except cel.EvaluationError as error:
+            return Trouble(position, f"CEL runtime error: {error}")
+    return True
+
+
+@functools.lru_cache(maxsize=1024)
+def _program(expression: str, *, lists: bool) -> cel.Program | str:
+    """The program, or what is wrong with the expression."""
+    features = cel.CelFeatures(list_type_attributes=lists)
+    try:
+        return cel.compile(expression, features=features, environment="stored")
+    except cel.CompileError as error:
+        return f"CEL compile error: {error}"

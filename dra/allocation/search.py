@@ -1,0 +1,345 @@
+"""The search on one node: depth first, first fit, with undo.
+
+The order is the reference's: claims, their requests, alternatives and devices
+in turn, and the first complete solution wins (allocator.md sections 4 to 6).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterator, Sequence
+
+from dra.allocation.booking import Bookings, Pick
+from dra.allocation.constraints import Rule, make_rules
+from dra.allocation.errors import AllocationError
+from dra.allocation.features import Features
+from dra.allocation.matching import Matcher
+from dra.allocation.outcome import Budget
+from dra.allocation.quirks import Quirk
+from dra.allocation.request import MAX_RESULTS, Ask, ClaimPlan, Plan
+from dra.allocation.views import Candidate, SliceView, view_of
+from dra.pools import NodePool
+
+
+class OutOfBudgetError(Exception):
+    """The search used up its steps or was told to stop."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        super().__init__(f"gave up after {steps} steps")
+
+
+class Meter:
+    """Counts steps over all nodes of one question."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.limit = budget.steps
+        self.stop = budget.stop
+        self.steps = 0
+
+    def tick(self) -> None:
+        self.steps += 1
+        if self.steps > self.limit:
+            raise OutOfBudgetError(self.limit)
+        if self.steps % 256 == 0 and self.stop is not None and self.stop():
+            raise OutOfBudgetError(self.steps)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Solution:
+    """What the search found: the picks in order and the alternative of each request."""
+
+    picks: tuple[Pick, ...]
+    chosen: tuple[tuple[Ask, ...], ...]
+    """Per claim, per request."""
+
+
+@dataclasses.dataclass(slots=True)
+class _Place:
+    """Where the search stands: which device of which request comes next."""
+
+    claim: int = 0
+    request: int = 0
+    ask: Ask | None = None
+    """The alternative being tried; None while none is chosen."""
+    device: int = 0
+    start: int = 0
+    """Devices before this one were tried for earlier devices of the request."""
+
+
+class _Frame:
+    """A choice that can be made otherwise."""
+
+    __slots__ = ("at", "next", "options", "pick")
+
+    def __init__(self, at: _Place, options: str) -> None:
+        self.at = at
+        self.options = options
+        self.next = 0
+        self.pick: Pick | None = None
+
+
+class Search:
+    """One question on one node."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        pools: Sequence[NodePool],
+        matcher: Matcher,
+        bookings: Bookings,
+        features: Features,
+        quirks: Collection[Quirk],
+        meter: Meter,
+    ) -> None:
+        self.plan = plan
+        self.pools = pools
+        self.matcher = matcher
+        self.bookings = bookings
+        self.features = features
+        self.meter = meter
+        self.views = [
+            view_of(piece) for pool in pools if pool.usable for piece in pool.slices
+        ]
+        self.rules: list[tuple[Rule, ...]] = [
+            make_rules(
+                claim.constraints,
+                lists=features.list_type_attributes,
+                quirks=quirks,
+            )
+            for claim in plan.claims
+        ]
+        self.everything: dict[Ask, tuple[Candidate, ...]] = {}
+        self.per_claim = [0] * len(plan.claims)
+        self.least_later: list[list[int]] = []
+        """Per claim and request, how many devices its later requests want at least."""
+
+    # --- before the search ---------------------------------------------------
+
+    def check(self) -> None:
+        """Count what is asked for; raises AllocationError for the first problem."""
+        claims = self.plan.claims
+        for index, claim in enumerate(claims):
+            sizes = [
+                min([self._size(ask) for ask in request.alternatives])
+                for request in claim.requests
+            ]
+            least = sum(sizes)
+            self.least_later.append([sum(sizes[i + 1 :]) for i in range(len(sizes))])
+            if self.plan.problem is not None and index == len(claims) - 1:
+                raise self.plan.problem
+            if least > MAX_RESULTS:
+                raise AllocationError(
+                    f"{claim.where}: number of requested devices {least} exceeds the "
+                    f"claim limit of {MAX_RESULTS}"
+                )
+            if claim.problem is not None:
+                raise claim.problem
+
+    def _size(self, ask: Ask) -> int:
+        if not ask.everything:
+            return ask.count
+        self.everything[ask] = found = tuple(self._all_devices(ask))
+        return len(found)
+
+    def _all_devices(self, ask: Ask) -> Iterator[Candidate]:
+        """Every device that a request for all devices means, in use or not."""
+        for pool in self.pools:
+            name = f"{pool.driver}/{pool.name}"
+            wants = f"{ask.where}: asks for all devices, but resource pool {name}"
+            if pool.incomplete:
+                raise AllocationError(
+                    f"{wants} is currently being updated ({pool.incomplete})"
+                )
+            if pool.invalid:
+                raise AllocationError(f"{wants} is currently invalid ({pool.invalid})")
+            for piece in pool.slices:
+                view = view_of(piece)
+                table = self.matcher.table(ask, view)
+                for candidate in view.candidates:
+                    if self.matcher.selectable(
+                        ask, candidate, table
+                    ) and self.bookings.has_room(ask, candidate):
+                        yield candidate
+
+    # --- the search ----------------------------------------------------------
+
+    def run(self) -> Solution | None:
+        """The first solution, or None.
+
+        Raises AllocationError for a selector that fails on a device it reaches,
+        OutOfBudgetError when the meter says so.
+        """
+        stack: list[_Frame] = []
+        at: _Place | None = _Place()
+        while True:
+            if at is not None:
+                at = self._skip_finished(at)
+                if at.claim == len(self.plan.claims):
+                    return self._solution(stack)
+                frame = self._open(at)
+                if frame is None:
+                    at = None
+                    continue
+                stack.append(frame)
+            elif not stack:
+                return None
+            frame = stack[-1]
+            at = self._advance(frame)
+            if at is None:
+                stack.pop()
+
+    def _skip_finished(self, at: _Place) -> _Place:
+        """The next place where something has to be chosen."""
+        while at.claim < len(self.plan.claims):
+            requests = self.plan.claims[at.claim].requests
+            if at.request == len(requests):
+                at = _Place(at.claim + 1)
+                continue
+            if at.ask is None:
+                request = requests[at.request]
+                if request.optional:
+                    return at
+                at = dataclasses.replace(at, ask=request.alternatives[0])
+            ask = at.ask
+            assert ask is not None
+            if ask.everything and not self.everything[ask]:
+                return at
+            if at.device < self._wanted(ask):
+                return at
+            at = _Place(at.claim, at.request + 1)
+        return at
+
+    def _wanted(self, ask: Ask) -> int:
+        return len(self.everything[ask]) if ask.everything else ask.count
+
+    def _open(self, at: _Place) -> _Frame | None:
+        """The choice to make at this place; None when there is none to make."""
+        ask = at.ask
+        if ask is None:
+            return _Frame(at, "alternatives")
+        needed = self._wanted(ask) - at.device
+        later = self.least_later[at.claim][at.request]
+        if self.per_claim[at.claim] + needed + later > MAX_RESULTS:
+            return None
+        if ask.everything:
+            return _Frame(at, "the one") if needed else None
+        return _Frame(at, "devices")
+
+    def _advance(self, frame: _Frame) -> _Place | None:
+        """Make the next choice of a frame, undoing the last; None: no more."""
+        if frame.options == "alternatives":
+            return self._next_alternative(frame)
+        if frame.pick is not None:
+            self._undo(frame)
+        if frame.options == "the one":
+            return self._the_one(frame)
+        return self._next_device(frame)
+
+    def _next_alternative(self, frame: _Frame) -> _Place | None:
+        at = frame.at
+        alternatives = self.plan.claims[at.claim].requests[at.request].alternatives
+        if frame.next == len(alternatives):
+            return None
+        frame.next += 1
+        return dataclasses.replace(at, ask=alternatives[frame.next - 1])
+
+    def _the_one(self, frame: _Frame) -> _Place | None:
+        """The next device of a request for all: this one or none."""
+        at = frame.at
+        ask = at.ask
+        assert ask is not None
+        if frame.next:
+            return None
+        frame.next = 1
+        candidate = self.everything[ask][at.device]
+        self.meter.tick()
+        if not self._take(frame, ask, candidate):
+            return None
+        return dataclasses.replace(at, device=at.device + 1)
+
+    def _next_device(self, frame: _Frame) -> _Place | None:
+        at = frame.at
+        ask = at.ask
+        assert ask is not None
+        bookings, matcher = self.bookings, self.matcher
+        for position, candidate, table in self._candidates(ask, frame.next or at.start):
+            self.meter.tick()
+            if not bookings.is_free(ask, candidate):
+                continue
+            if not matcher.selectable(ask, candidate, table):
+                continue
+            if not bookings.has_room(ask, candidate):
+                continue
+            if self._take(frame, ask, candidate):
+                frame.next = position + 1
+                return dataclasses.replace(at, device=at.device + 1, start=position + 1)
+        return None
+
+    def _candidates(
+        self, ask: Ask, start: int
+    ) -> Iterator[tuple[int, Candidate, list[object]]]:
+        """Devices from the place ``start`` on, over all slices in order."""
+        base = 0
+        for view in self.views:
+            size = len(view.candidates)
+            if start < base + size:
+                table = self.matcher.table(ask, view)
+                first = max(0, start - base)
+                for index in range(first, size):
+                    yield base + index, view.candidates[index], table
+            base += size
+
+    def _take(self, frame: _Frame, ask: Ask, candidate: Candidate) -> bool:
+        """Take the device if bookings and constraints let us."""
+        rules = self.rules[ask.claim_index]
+        pick = self.bookings.take(ask, candidate)
+        if pick is None:
+            return False
+        for done, rule in enumerate(rules):
+            if rule.add(ask, candidate.device, candidate.id.driver):
+                continue
+            if ask.everything:
+                raise AllocationError(
+                    f"{ask.where}: cannot add device {candidate.id} because a claim "
+                    "constraint would not be satisfied"
+                )
+            for earlier in rules[:done]:
+                earlier.remove(ask)
+            self.bookings.reject(pick)
+            return False
+        if not self.bookings.confirm(pick):
+            for rule in rules:
+                rule.remove(ask)
+            self.bookings.reject(pick)
+            return False
+        self.per_claim[ask.claim_index] += 1
+        frame.pick = pick
+        return True
+
+    def _undo(self, frame: _Frame) -> None:
+        pick = frame.pick
+        assert pick is not None
+        frame.pick = None
+        for rule in self.rules[pick.ask.claim_index]:
+            rule.remove(pick.ask)
+        self.bookings.undo(pick)
+        self.per_claim[pick.ask.claim_index] -= 1
+
+    def _solution(self, stack: Sequence[_Frame]) -> Solution:
+        chosen: list[list[Ask]] = [
+            [request.alternatives[0] for request in claim.requests]
+            for claim in self.plan.claims
+        ]
+        for frame in stack:
+            at = frame.at
+            if frame.options == "alternatives":
+                request = self.plan.claims[at.claim].requests[at.request]
+                chosen[at.claim][at.request] = request.alternatives[frame.next - 1]
+        return Solution(
+            picks=tuple(frame.pick for frame in stack if frame.pick is not None),
+            chosen=tuple(tuple(asks) for asks in chosen),
+        )
+
+
+__all__ = ["ClaimPlan", "Meter", "OutOfBudgetError", "Search", "SliceView", "Solution"]
