@@ -7,9 +7,9 @@ from uuid import UUID
 
 import structlog
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_init, worker_ready
 
-from allocator import services
+from allocator import services, wiring
 from allocator.services.queueing import QueueError, enqueue
 
 log = structlog.get_logger("allocator.tasks")
@@ -31,6 +31,12 @@ def run_allocation(run_id: str) -> None:
 def sweep_runs(silent_seconds: float | None = None) -> int:
     """Enqueue runs whose task was lost. Meant for every minute or so."""
     return services.sweep_runs(silent_seconds=silent_seconds)
+
+
+@worker_init.connect
+def get_ready(**_: Any) -> None:
+    """The first run must not wait for imports."""
+    wiring.preload()
 
 
 @worker_ready.connect

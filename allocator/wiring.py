@@ -42,6 +42,12 @@ def writer_for(cluster_name: str) -> Writer:
         raise NoWriterError(f"{error}.".replace("..", ".")) from error
 
 
+def preload() -> None:
+    """Import what talks to API servers now rather than when it is needed."""
+    import cluster.client
+    import cluster.writeback.direct  # noqa: F401
+
+
 def forget() -> None:
     """Make clients anew when they are needed next."""
     with _lock:

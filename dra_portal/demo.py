@@ -131,7 +131,16 @@ def celery_worker() -> Iterator[None]:
     from dra_portal.celery import app
 
     app.loader.import_default_modules()
-    worker = WorkController(app=app, pool_cls="threads", concurrency=2)
+    from allocator.tasks import sweep_at_start
+
+    # A worker of the command line does this by a signal. The queue is in memory, so
+    # runs of a demo that was killed are only in the database.
+    worker = WorkController(
+        app=app,
+        pool_cls="threads",
+        concurrency=2,
+        ready_callback=lambda _consumer: sweep_at_start(),
+    )
     thread = threading.Thread(target=worker.start, name="celery-worker", daemon=True)
     thread.start()
     try:
