@@ -88,24 +88,6 @@ def qualified_name(node: Node) -> str | None:
     return ".".join(reversed(parts))
 
 
-# Functions of Kubernetes that are refused rather than called unknown.
-_UNBUILT = frozenset(
-    [
-        "format",
-        "url",
-        "isURL",
-        "getScheme",
-        "getHost",
-        "getHostname",
-        "getPort",
-        "getEscapedPath",
-        "getQuery",
-        "validate",
-        "named",
-    ]
-)
-
-
 class _Checker:
     def __init__(self, root: Node, environment: Environment) -> None:
         self.out = Checked(root, environment.functions)
@@ -148,8 +130,6 @@ class _Checker:
         self._report(node, f"expected type '{wanted}' but found '{found}'")
 
     def _undeclared(self, node: Node, name: str) -> Type:
-        if name in _UNBUILT:
-            raise NotSupportedError(f"the CEL function {name}")
         self._report(node, f"undeclared reference to '{name}' (in container '')")
         return t.ERROR
 
@@ -231,8 +211,6 @@ class _Checker:
         prefix = qualified_name(node.target)
         if prefix is not None:
             full = f"{prefix}.{node.function}".removeprefix(".")
-            if prefix.removeprefix(".") == "format":
-                raise NotSupportedError("the CEL library of named formats")
             function = functions.find(full)
             if function is not None:
                 return self._resolve(
@@ -294,14 +272,16 @@ class _Checker:
         self.out.calls[node.id] = Resolution(function.name, tuple(function.overloads))
         return t.BOOL if fine else t.ERROR
 
-    def _join(self, node: Node, before: Type | None, found: Type) -> Type:
-        """The common type of elements so far; one that differs is an error."""
+    def _join(self, before: Type | None, found: Type) -> Type:
+        """The common type of elements so far; dyn where there is none.
+
+        Whether a literal may be mixed is decided afterwards, by a validator.
+        """
         if before is None:
             return found
         if self.bindings.assignable(before, found):
             return t.more_general(before, found)
-        self._mismatch(node, before, found)
-        return t.ERROR
+        return t.DYN
 
     def _maybe_optional(self, node: Node, found: Type) -> Type:
         inner, is_optional = t.unwrap_optional(found)
@@ -315,18 +295,18 @@ class _Checker:
             found = self.check(item)
             if index in node.optional:
                 found = self._maybe_optional(item, found)
-            element = self._join(item, element, found)
+            element = self._join(element, found)
         return t.list_of(self._new_param() if element is None else element)
 
     def _map(self, node: MapLiteral) -> Type:
         key: Type | None = None
         value: Type | None = None
         for entry in node.entries:
-            key = self._join(entry.key, key, self.check(entry.key))
+            key = self._join(key, self.check(entry.key))
             found = self.check(entry.value)
             if entry.optional:
                 found = self._maybe_optional(entry.value, found)
-            value = self._join(entry.value, value, found)
+            value = self._join(value, found)
         if key is None or value is None:
             return t.map_of(self._new_param(), self._new_param())
         return t.map_of(key, value)

@@ -9,6 +9,7 @@ from dra.cel import types as t
 from dra.cel.ast import Call, ListLiteral, Literal, MapLiteral, Node, children
 from dra.cel.checker import Checked
 from dra.cel.errors import EvaluationError
+from dra.cel.library import formatting
 from dra.cel.library.regex import compiled
 from dra.cel.library.times import from_seconds, parse_duration, parse_timestamp
 from dra.cel.source import Problem
@@ -24,6 +25,7 @@ def validate(checked: Checked) -> list[Problem]:
         node, in_format = pending.pop()
         if isinstance(node, Call):
             _check_argument(node, problems)
+            _check_format(node, checked, problems)
         elif not in_format:
             if isinstance(node, ListLiteral):
                 _check_list(node, checked, problems)
@@ -107,3 +109,58 @@ def _check_argument(node: Call, problems: list[Problem]) -> None:
         problems.append(
             Problem(f"invalid {node.function} argument", first.at, first.end)
         )
+
+
+def _check_format(node: Call, checked: Checked, problems: list[Problem]) -> None:
+    """Literal format strings with literal lists: clauses and types must agree."""
+    text, (args, *more) = node.target, node.args or (None,)
+    if node.function != "format" or more or not isinstance(args, ListLiteral):
+        return
+    if not isinstance(text, Literal) or not isinstance(text.value, str):
+        return
+    used = 0
+    try:
+        for part in formatting.clauses(text.value):
+            if isinstance(part, str):
+                continue
+            if used >= len(args.elements):
+                problems.append(_at(node, f"index {used} out of range"))
+                return
+            _, kinds, message = formatting.VERBS[part.verb]
+            bad = _unfit(args.elements[used], kinds, checked, deep=part.verb == "s")
+            if bad is not None:
+                given = checked.types[bad.id].name
+                problems.append(
+                    _at(bad, f"error during formatting: {message}, was given {given}")
+                )
+                return
+            used += 1
+    except EvaluationError as error:
+        problems.append(_at(node, str(error)))
+        return
+    if len(args.elements) > used:
+        problems.append(
+            _at(
+                node,
+                "too many arguments supplied to string.format "
+                f"(expected {used}, got {len(args.elements)})",
+            )
+        )
+
+
+def _at(node: Node, message: str) -> Problem:
+    return Problem(message, node.at, node.at + 1)
+
+
+def _unfit(
+    node: Node, kinds: tuple[str, ...], checked: Checked, *, deep: bool
+) -> Node | None:
+    """The first part whose type cannot be formatted so."""
+    if checked.types[node.id].kind not in (*kinds, "dyn"):
+        return node
+    if deep and isinstance(node, ListLiteral | MapLiteral):
+        for child in children(node):
+            bad = _unfit(child, kinds, checked, deep=True)
+            if bad is not None:
+                return bad
+    return None

@@ -11,6 +11,8 @@ from functools import cache
 from dra.cel.declarations import Declarations
 from dra.cel.library import (
     conversions,
+    documents,
+    formatting,
     listing,
     networks,
     operators,
@@ -32,6 +34,8 @@ _TOPICS = (
     versions.declare,
     times.declare,
     networks.declare,
+    formatting.declare,
+    documents.declare,
     optionals.declare,
 )
 

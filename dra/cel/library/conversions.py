@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
@@ -34,7 +35,7 @@ def declare(to: Declarations) -> None:
     to.add("bool", "bool_to_bool", (t.BOOL,), t.BOOL, same)
     to.add("bool", "string_to_bool", (t.STRING,), t.BOOL, string_to_bool)
     to.add("bytes", "bytes_to_bytes", (t.BYTES,), t.BYTES, same)
-    to.add("bytes", "string_to_bytes", (t.STRING,), t.BYTES, str.encode)
+    to.add("bytes", "string_to_bytes", (t.STRING,), t.BYTES, string_to_bytes)
     to.add("double", "double_to_double", (t.DOUBLE,), t.DOUBLE, same)
     to.add("double", "int64_to_double", (t.INT,), t.DOUBLE, float)
     to.add("double", "string_to_double", (t.STRING,), t.DOUBLE, string_to_double)
@@ -77,6 +78,10 @@ def string_to_bool(text: str) -> bool:
 
 def bool_to_string(value: bool) -> str:
     return "true" if value else "false"
+
+
+def string_to_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def bytes_to_string(value: bytes) -> str:
@@ -158,19 +163,15 @@ def double_to_string(value: float) -> str:
         return "+Inf" if value > 0 else "-Inf"
     if value == 0:
         return "-0" if math.copysign(1, value) < 0 else "0"
-    digits, exponent = f"{value!r}e0".split("e")[:2]
-    mantissa, point, fraction = digits.removeprefix("-").partition(".")
-    number = (mantissa + fraction).lstrip("0")
-    shift = int(exponent) + len(mantissa) - 1
-    if mantissa == "0":
-        shift -= len(fraction) - len(fraction.lstrip("0")) + len(mantissa) - 1
-        shift -= 1 if point else 0
-    number = number.rstrip("0")
-    sign = "-" if value < 0 else ""
-    if -4 <= shift < 21:
-        return sign + _plain(number, shift)
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    number = "".join(map(str, digits))
+    shift = exponent + len(number) - 1
+    prefix = "-" if sign else ""
+    if -4 <= shift < 6:
+        return prefix + _plain(number, shift)
     tail = f".{number[1:]}" if len(number) > 1 else ""
-    return f"{sign}{number[0]}{tail}e{'-' if shift < 0 else '+'}{abs(shift):02d}"
+    return f"{prefix}{number[0]}{tail}e{'-' if shift < 0 else '+'}{abs(shift):02d}"
 
 
 def _plain(number: str, shift: int) -> str:

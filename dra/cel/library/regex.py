@@ -45,13 +45,18 @@ def compiled(pattern: str) -> Any:
         raise EvaluationError(f"error parsing regexp: {reason}") from error
 
 
+def _searchable(text: str) -> str:
+    """RE2 takes only UTF-8; other bytes match as the replacement character."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def matches(text: str, pattern: str) -> bool:
-    return compiled(pattern).search(text) is not None
+    return compiled(pattern).search(_searchable(text)) is not None
 
 
 def find(text: str, pattern: str) -> str:
     """The leftmost match, or the empty string."""
-    found = compiled(pattern).search(text)
+    found = compiled(pattern).search(_searchable(text))
     return "" if found is None else str(found.group())
 
 
@@ -61,6 +66,7 @@ def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     As in Go, an empty match right after a match does not count.
     """
     regex = compiled(pattern)
+    text = _searchable(text)
     found: list[str] = []
     at = 0
     last_end = -1
