@@ -37,6 +37,7 @@ class Devices(ClusterList[Device]):
     noun = ("device", "devices")
     template_name = "inventory/devices.html"
     filterset_class = DeviceFilter
+    default_sort = "node"
     main_filter_names = ("q", "driver", "state", "node_name")
     refresh_on = ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
     nothing_yet = (

@@ -39,7 +39,10 @@ class Column:
 
     @property
     def css(self) -> str:
-        return {"number": "num", "age": "num age"}.get(self.kind, self.kind)
+        """Classes of the column's cells."""
+        return {"number": "num", "age": "num age", "badge": "state-cell"}.get(
+            self.kind, self.kind
+        )
 
     def get(self, row: Any) -> Any:
         """The plain value."""

@@ -70,7 +70,7 @@ class ListPage[M: Model](RequiresRole, View):
     empty_title: ClassVar[str] = "Nothing here yet"
     nothing_yet: ClassVar[str] = "Nothing has been mirrored yet."
     main_filter_names: ClassVar[tuple[str, ...]] = ()
-    """Filters beside the search field; empty: the first six. Others fold away."""
+    """Filters beside the search field; empty: the first five. Others fold away."""
     page_size: ClassVar[int] = PAGE_SIZES[0]
     nothing_href: ClassVar[str] = ""
     nothing_action: ClassVar[str] = ""
@@ -227,7 +227,12 @@ class ListPage[M: Model](RequiresRole, View):
         for name, values in self.filter_options().items():
             choices = [("", "any"), *((value, value) for value in values)]
             form.fields[name].widget = forms.Select(choices=choices)
-        main = set(self.main_filter_names or list(form.fields)[:6])
+        if search := form.fields.get("q"):
+            hint = search.widget.attrs.get("placeholder") or search.label
+            search.widget.attrs["placeholder"] = hint
+            search.widget.input_type = "search"
+            search.label = "Search"
+        main = set(self.main_filter_names or list(form.fields)[:5])
         shown = [field for field in form if not field.is_hidden]
         return (
             [field for field in shown if field.name in main],
