@@ -447,7 +447,9 @@ KINDS: Final[dict[str, type[Base]]] = {
     )
 }
 
-_AT = re.compile(r"^(?P<reason>.*?) - at `\$\.?(?P<path>[^`]*)`$", re.DOTALL)
+_AT = re.compile(
+    r"^(?P<reason>.*?) - at (?P<key>`key` in )?`\$\.?(?P<path>[^`]*)`$", re.DOTALL
+)
 _SOME_KEY: Final = "[...]"
 _NULL: Final = "got `null`"
 _MAPS: Final = frozenset({"attributes", "capacity", "counters"})
@@ -503,7 +505,10 @@ def _without_nulls(value: Any, field: str = "") -> Any:
 
 def _where(error: msgspec.ValidationError) -> tuple[str, str]:
     found = _AT.match(str(error))
-    return (found["path"], found["reason"]) if found else ("", str(error))
+    if found is None:
+        return "", str(error)
+    of_key = " as a key" if found["key"] else ""
+    return found["path"], found["reason"] + of_key
 
 
 def _spelled_out(raw: Any, cls: type[Base], path: str) -> str:

@@ -30,6 +30,8 @@ from dra.objects import (
 )
 
 _LIMIT: Final = 1 << 15
+_UNSERIALISABLE: Final = (ArithmeticError, TypeError, ValueError, RecursionError)
+"""Free-form parameters may hold what msgpack has no form for; those stay unshared."""
 _encode: Final = msgspec.msgpack.Encoder().encode
 
 
@@ -44,7 +46,10 @@ class _Parts:
         own = getattr(owner, name)
         if own is None:
             return
-        key = _encode(own)
+        try:
+            key = _encode(own)
+        except _UNSERIALISABLE:
+            return
         first = self.known.get(key)
         if first is None:
             if len(self.known) >= _LIMIT:

@@ -87,6 +87,14 @@ def test_a_key_is_named_when_the_map_ends_the_path():
     assert problem(raw).path == "metadata.labels[c]"
 
 
+def test_a_key_that_is_no_text_is_a_problem_with_a_path():
+    raw = builders.piece()
+    raw["metadata"]["labels"] = {1: "x"}
+    found = problem(raw)
+    assert found.path == "metadata.labels"
+    assert found.reason == "Expected `str`, got `int` as a key"
+
+
 @pytest.mark.parametrize("raw", [None, [], "x", 1])
 def test_what_is_no_object_is_refused(raw):
     assert problem(raw).name == "(no name)"

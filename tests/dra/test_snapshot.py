@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from dra.names import ObjectKey
 from dra.objects import Node, read, write
 from dra.snapshot import EMPTY, Snapshot
@@ -242,6 +244,26 @@ def test_parts_that_look_alike_and_differ_in_type_are_not_mixed_up():
     for raw in pieces:
         kept = snapshot.slices[raw["metadata"]["name"]].spec.devices[0]
         assert write(kept)["attributes"] == raw["spec"]["devices"][0]["attributes"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [10**40, "\ud800", {1: 2, None: 3}, float("nan"), {"a": {1}}, object()],
+    ids=["big", "surrogate", "keys", "nan", "set", "object"],
+)
+def test_free_form_parameters_may_hold_anything(parameters):
+    raw = claim("c")
+    opaque = {"driver": "d", "parameters": parameters}
+    raw["spec"]["devices"]["config"] = [{"opaque": opaque}]
+    (kept,) = Snapshot.build([raw]).claims.values()
+    assert kept.spec.devices.config[0].opaque.parameters is parameters
+
+
+@pytest.mark.parametrize("value", [10**40, 1e400, float("nan"), "\ud800", ""])
+def test_any_capacity_can_be_held(value):
+    raw = piece("s", device(capacity={"m": {"value": value}}))
+    (pool,) = Snapshot.build([raw]).pools.values()
+    assert pool.valid is (value == 10**40)
 
 
 def test_a_snapshot_says_what_it_is_in_short():

@@ -8,13 +8,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra.names import ObjectKey
+from dra.objects import ResourceClaim, ResourceSlice, read
 from dra.pools import gather
 from dra.snapshot import EMPTY, Snapshot
 from tests.dra.builders import claim, device, node, piece, result, taint_rule
 
 NAMES = st.sampled_from(["a", "b", "c"])
 POOLS = st.sampled_from(["p", "q"])
-DEVICES = st.lists(NAMES.map(device), max_size=2)
+ATTRIBUTES = st.dictionaries(
+    NAMES,
+    st.sampled_from(
+        [
+            {"int": 1},
+            {"bool": True},
+            {"string": "1"},
+            {"version": "1.0.0"},
+            {"ints": [1]},
+        ]
+    ),
+    max_size=2,
+)
+CAPACITY = st.dictionaries(
+    NAMES, st.sampled_from([{"value": "1"}, {"value": 1}, {"value": 1.0}]), max_size=1
+)
+DEVICES = st.lists(
+    st.builds(device, NAMES, attributes=ATTRIBUTES, capacity=CAPACITY), max_size=2
+)
 SELECTIONS = st.sampled_from(
     [
         {"nodeName": "a"},
@@ -155,6 +174,17 @@ def test_nodes_without_a_reason_see_nothing(raws):
 def test_equal_objects_give_equal_snapshots(raws):
     copies = json.loads(json.dumps(raws))
     assert Snapshot.build(raws) == Snapshot.build(copies)
+
+
+@given(st.lists(pieces() | claims(), max_size=8))
+def test_sharing_parts_does_not_change_an_object(raws):
+    snapshot = Snapshot.build(raws)
+    for raw in {key_of(raw): raw for raw in raws}.values():
+        name, namespace = raw["metadata"]["name"], raw["metadata"].get("namespace")
+        if namespace:
+            assert snapshot.claims[namespace, name] == read(raw, ResourceClaim)
+        else:
+            assert snapshot.slices[name] == read(raw, ResourceSlice)
 
 
 @given(st.lists(OBJECTS, max_size=8), st.lists(OBJECTS, max_size=4))
