@@ -179,6 +179,11 @@ class Bookings:
         if pick.charged and not self.leaks:
             self.counters.give_back(pick.candidate)
 
+    def forget(self, pick: Pick) -> None:
+        """Give back a pick that was only tried; no quirk applies."""
+        if pick.charged:
+            self.counters.give_back(pick.candidate)
+
     def undo(self, pick: Pick) -> None:
         """Give back a device that was taken; the latest first."""
         device = pick.candidate.id

@@ -37,10 +37,11 @@ def _answer(line: str) -> Json:
     case_id: object = None
     try:
         case = json.loads(line)
-        if not isinstance(case, dict):
-            raise LineError("a line must be a JSON object")
-        case_id = case.get("id")
-        answer = _of_case(case)
+        if isinstance(case, dict):
+            case_id = case.get("id")
+            answer = _of_case(case)
+        else:
+            answer = _refusal(LineError("a line must be a JSON object"))
     except (LineError, ValueError, DRAError, RecursionError) as error:
         answer = _refusal(error)
     elapsed = round((time.perf_counter() - started) * 1e6)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dra import cel
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
-from dra.allocation.request import Ask, Selector
+from dra.allocation.request import Ask
 from dra.allocation.views import Candidate, SliceView
 from dra.cel.values import DeviceMap
 from dra.errors import SelectorError

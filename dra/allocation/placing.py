@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 
 from dra.allocation import reasons
 from dra.allocation.booking import Bookings
+from dra.allocation.counts import count
 from dra.allocation.errors import INVALID_POOLS, AllocationError
 from dra.allocation.features import DEFAULT, Features
 from dra.allocation.matching import Matcher
@@ -20,7 +22,8 @@ from dra.allocation.outcome import (
     Outcome,
 )
 from dra.allocation.quirks import Mode, Quirk, of_mode
-from dra.allocation.request import Plan, make_plan
+from dra.allocation.reasons import NodeCounts
+from dra.allocation.request import Plan, make_plan, with_defaults
 from dra.allocation.result import assemble
 from dra.allocation.search import Meter, OutOfBudgetError, Search, Solution
 from dra.errors import SelectorError
@@ -42,8 +45,8 @@ def allocate(
 ) -> Outcome:
     """Devices for ``claims``, all of them, on one node.
 
-    The claims are those of one pod in its order and not allocated yet; what the
-    snapshot's allocated claims hold is in use. ``Fits`` has one AllocationResult
+    The claims are those of one pod in its order and not allocated yet, with the
+    API's defaults filled in where they lack them; what the snapshot's allocated claims hold is in use. ``Fits`` has one AllocationResult
     per claim and is the first solution in the reference's order; nothing is
     remembered, so the caller must write it down. ``DoesNotFit`` and ``GaveUp``
     are answers, not errors.
@@ -51,9 +54,14 @@ def allocate(
     Raises AllocationError for bad input, ``node_only`` when only this node is
     concerned; NotSupportedError for something the engine does not know.
     """
-    return Question(
-        snapshot, claims, features=features, quirks=quirks, budget=budget
-    ).on_node(node_name)
+    question = Question(
+        snapshot,
+        [with_defaults(claim) for claim in claims],
+        features=features,
+        quirks=quirks,
+        budget=budget,
+    )
+    return question.on_node(node_name)
 
 
 def place(
@@ -73,7 +81,11 @@ def place(
     none fits, the first error is raised. ``GaveUp`` when the budget ended first.
     """
     question = Question(
-        snapshot, claims, features=features, quirks=quirks, budget=budget
+        snapshot,
+        [with_defaults(claim) for claim in claims],
+        features=features,
+        quirks=quirks,
+        budget=budget,
     )
     names = schedulable(snapshot.nodes.values()) if node_names is None else node_names
     return question.on_first_of(names)
@@ -127,17 +139,33 @@ class Question:
 
     def on_node(self, node_name: str) -> Outcome:
         """As :func:`allocate`."""
-        search = self._search(node_name)
-        try:
-            search.check()
-            found = search.run()
-        except OutOfBudgetError as error:
-            return GaveUp(node_name, error.steps, reasons.gave_up(error.steps))
-        if found is not None:
-            return self._fits(node_name, found)
-        if any(pool.invalid for pool in search.pools):
-            raise AllocationError(_invalid(search.pools), node_only=True)
-        return DoesNotFit(node_name, reasons.of_node(self, node_name))
+        outcome = self._try(node_name)
+        if outcome is None:
+            return DoesNotFit(node_name, self._why([node_name]))
+        return outcome
+
+    def _why(
+        self, node_names: Sequence[str], error: AllocationError | None = None
+    ) -> str:
+        """Why no node fits, as far as counts tell."""
+        found: dict[str, NodeCounts] = {}
+        for name in node_names:
+            with contextlib.suppress(AllocationError):
+                search = self._search(name)
+                search.check()
+                found[name] = {
+                    ask: count(search, claim, ask)
+                    for claim in self.plan.claims
+                    for request in claim.requests
+                    for ask in request.alternatives
+                }
+        if not node_names:
+            return "There is no node to try: none is ready and takes new pods."
+        skipped = len(node_names) - len(found)
+        text = reasons.of_nodes(self.plan, found) if found else "No node has an answer."
+        if skipped and error is not None:
+            text += f" {skipped:,} more could not be asked: {error}."
+        return text
 
     def on_first_of(self, node_names: Sequence[str]) -> Outcome:
         """As :func:`place`."""
@@ -156,11 +184,12 @@ class Question:
                 return outcome
         if first_error is not None and not first_error.node_only:
             raise first_error
-        return DoesNotFit("", reasons.of_nodes(self, node_names, first_error))
+        return DoesNotFit("", self._why(node_names, first_error))
 
     def _try(self, node_name: str) -> Fits | GaveUp | None:
-        search = self._search(node_name)
         try:
+            self.meter.look()
+            search = self._search(node_name)
             search.check()
             found = search.run()
         except OutOfBudgetError as error:

@@ -13,6 +13,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.errors import NotSupportedError
@@ -140,6 +142,35 @@ def make_plan(
     return Plan(tuple(plans))
 
 
+def with_defaults(claim: ResourceClaim) -> ResourceClaim:
+    """The claim as the API server stores it: mode ExactCount, count 1.
+
+    A claim that comes from the API has them already. The server refuses a count
+    of 0, so 0 means that none was given.
+    """
+    devices = claim.spec.devices
+    requests = [
+        replace(
+            request,
+            exactly=request.exactly and _with_defaults(request.exactly),
+            first_available=request.first_available
+            and [_with_defaults(sub) for sub in request.first_available],
+        )
+        for request in devices.requests or ()
+    ]
+    if requests == (devices.requests or []):
+        return claim
+    return replace(
+        claim, spec=replace(claim.spec, devices=replace(devices, requests=requests))
+    )
+
+
+def _with_defaults[T: ExactRequest | SubRequest](request: T) -> T:
+    mode = request.allocation_mode or "ExactCount"
+    count = request.count or (1 if mode == "ExactCount" else 0)
+    return replace(request, allocation_mode=mode, count=count)
+
+
 def claim_name(claim: ResourceClaim) -> str:
     """How errors name a claim."""
     return f"claim {claim.metadata.namespace}/{claim.metadata.name}"
@@ -168,7 +199,7 @@ class _ClaimReader:
                 self._check_gates(request)
                 for part in request.first_available or (request.exactly,):
                     ask = self._ask(request, part)
-                    alternatives.append(ask)  # noqa: PERF401  (kept when the next fails)
+                    alternatives.append(ask)
             except AllocationError as error:
                 problem = error
             if alternatives:

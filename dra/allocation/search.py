@@ -37,6 +37,11 @@ class Meter:
         self.stop = budget.stop
         self.steps = 0
 
+    def look(self) -> None:
+        """Ask whether to stop, between nodes."""
+        if self.stop is not None and self.stop():
+            raise OutOfBudgetError(self.steps)
+
     def tick(self) -> None:
         self.steps += 1
         if self.steps > self.limit:

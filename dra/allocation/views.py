@@ -52,7 +52,7 @@ _old: dict[int, SliceView] = {}
 
 def view_of(piece: ResourceSlice) -> SliceView:
     """The view of a slice, made when it is first asked for."""
-    global _young, _old  # noqa: PLW0603  (swapping generations is the point)
+    global _young, _old
     key = id(piece)
     view = _young.get(key)
     if view is not None and view.slice is piece:
