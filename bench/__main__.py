@@ -16,7 +16,7 @@ def run(module: str, *arguments: str) -> int:
             "DRA_PORTAL_VAR": name,
             "DRA_PORTAL_DATABASE": f"sqlite:///{directory / 'bench.sqlite3'}",
             "DRA_PORTAL_CLUSTERS": str(directory / "clusters.yaml"),
-            "DRA_PORTAL_BROKER": "memory://",
+            "DRA_PORTAL_BROKER": "memory://localhost",
             "DRA_PORTAL_LOG_LEVEL": "WARNING",
         }
         command = [sys.executable, "-m", module, *arguments, name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import django_filters as filters
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from claims.choices import ClaimState
 from claims.models import (
@@ -84,8 +84,7 @@ class PodFilter(filters.FilterSet):
         fields: list[str] = []
 
     def filter_waiting(
-        self, queryset: QuerySet[Pod], _name: str, value: bool
+        self, queryset: QuerySet[Pod], _name: str, value: str
     ) -> QuerySet[Pod]:
-        return (
-            queryset.filter(node_name="") if value else queryset.exclude(node_name="")
-        )
+        waiting = Q(node_name="")
+        return queryset.filter(waiting if value == "true" else ~waiting)

@@ -165,7 +165,10 @@ STORAGES = {
         else "django.contrib.staticfiles.storage.StaticFilesStorage",
     },
 }
-WHITENOISE_USE_FINDERS = not env.boolean("DRA_PORTAL_HASHED_STATIC", default=SECURE)
+# Unhashed files may change under a running server: look at each of them when asked.
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not env.boolean(
+    "DRA_PORTAL_HASHED_STATIC", default=SECURE
+)
 
 SECURE_CSP = {
     "default-src": [CSP.SELF],

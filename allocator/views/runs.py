@@ -117,7 +117,7 @@ class Run(ClusterDetail[AllocationRun]):
                 cells.link(claim_href, f"{run.namespace}/{run.claim_name}", mono=True),
             ),
             Fact("Started by", str(run.created_by or "a user who is gone")),
-            Fact("Started", cells.age(run.created_at)),
+            Fact("Started", cells.ago(run.created_at)),
         ]
         if run.wanted_node:
             facts.append(Fact("Only on node", cells.mono(run.wanted_node)))
@@ -137,6 +137,7 @@ class Run(ClusterDetail[AllocationRun]):
         plan = run.plan if isinstance(run.plan, dict) else {}
         devices = plan.get("devices") or {}
         return {
+            **super().extra(),
             "run": run,
             "steps": queries.timeline(run),
             "results": devices.get("results") or [],

@@ -117,13 +117,6 @@ class Ask:
     def name(self) -> str:
         return str(self.request)
 
-    @property
-    def words(self) -> str:
-        request = self.request
-        if request.mode == "All":
-            return f"all of {request.class_name}"
-        return f"{request.count} × {request.class_name}"
-
 
 def selectors_of(claim: ResourceClaim) -> dict[str, list[str]]:
     """CEL expressions by request name (``parent/sub`` for an alternative)."""
@@ -251,7 +244,7 @@ class Claim(ClaimMixin, ClusterDetail[ResourceClaim]):
         claim, cluster = self.object, self.cluster.name
         facts = [
             Fact("Namespace", cells.mono(claim.namespace)),
-            Fact("Created", cells.age(claim.created_at)),
+            Fact("Created", cells.ago(claim.created_at)),
         ]
         if claim.owner_name:
             owner = f"{claim.owner_kind} {claim.owner_name}"
@@ -268,7 +261,7 @@ class Claim(ClaimMixin, ClusterDetail[ResourceClaim]):
                 Fact("Template", cells.link(href, claim.template_name, mono=True))
             )
         if claim.allocated_at:
-            facts.append(Fact("Allocated", cells.age(claim.allocated_at)))
+            facts.append(Fact("Allocated", cells.ago(claim.allocated_at)))
         if claim.node_name:
             facts.append(Fact("Node", claim_cells.node_cell(cluster, claim.node_name)))
         if claim.admin_access:
@@ -279,6 +272,7 @@ class Claim(ClaimMixin, ClusterDetail[ResourceClaim]):
         claim = self.object
         pods = list(queries.pods_of_claim(claim)[:50])
         return {
+            **super().extra(),
             "claim": claim,
             "asks": asks_of(claim),
             "constraints": constraints_of(claim),

@@ -123,7 +123,7 @@ class PodPage(PodMixin, ClusterDetail[Pod]):
         pod = self.object
         return [
             Fact("Namespace", cells.mono(pod.namespace)),
-            Fact("Created", cells.age(pod.created_at)),
+            Fact("Created", cells.ago(pod.created_at)),
             Fact("Node", claim_cells.node_cell(self.cluster.name, pod.node_name)),
         ]
 
@@ -136,7 +136,10 @@ class PodPage(PodMixin, ClusterDetail[Pod]):
                 namespace=self.object.namespace, name__in=names
             )
         }
-        return {"entries": [(entry, found.get(entry.claim_name)) for entry in entries]}
+        return {
+            **super().extra(),
+            "entries": [(entry, found.get(entry.claim_name)) for entry in entries],
+        }
 
 
 class PodYaml(PodMixin, ClusterYaml):

@@ -104,7 +104,7 @@ class Template(TemplateMixin, ClusterDetail[ResourceClaimTemplate]):
     def facts(self) -> list[Fact]:
         return [
             Fact("Namespace", cells.mono(self.object.namespace)),
-            Fact("Created", cells.age(self.object.created_at)),
+            Fact("Created", cells.ago(self.object.created_at)),
         ]
 
     def extra(self) -> dict[str, object]:
@@ -113,6 +113,7 @@ class Template(TemplateMixin, ClusterDetail[ResourceClaimTemplate]):
             namespace=template.namespace, template_name=template.name
         )
         return {
+            **super().extra(),
             "claims": made.order_by("-created_at")[:SHOWN],
             "claim_count": made.count(),
             "pods": queries.pods_of_template(template)[:SHOWN],

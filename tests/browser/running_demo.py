@@ -47,7 +47,7 @@ def environment(directory: Path) -> dict[str, str]:
     return kept | {
         "DRA_PORTAL_VAR": str(directory),
         "DRA_PORTAL_CLUSTERS": str(directory / "clusters.yaml"),
-        "DRA_PORTAL_BROKER": "memory://",
+        "DRA_PORTAL_BROKER": "memory://localhost",
         "DRA_PORTAL_LOG_LEVEL": "WARNING",
         "DJANGO_SETTINGS_MODULE": "dra_portal.settings",
     }

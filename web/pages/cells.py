@@ -127,6 +127,11 @@ def age(at: datetime | None, *, now: datetime | None = None) -> Html:
     )
 
 
+def ago(at: datetime | None) -> Html:
+    """The same as a phrase: ``3 min ago``."""
+    return NOTHING if at is None else format_html("{} ago", age(at))
+
+
 # --- bars ------------------------------------------------------------------
 
 

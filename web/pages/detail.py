@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.text import slugify
 from django.views.generic import View
@@ -17,6 +18,8 @@ from web.doors import RequiresRole
 from web.highlight import to_yaml, yaml_lines
 from web.pages.addresses import with_parameters
 from web.pages.crumbs import Crumb
+
+LIVE_HEADING: Final = "components/heading_live.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +118,13 @@ class DetailPage[M](RequiresRole, View):
     ) -> HttpResponse:
         htmx = getattr(request, "htmx", None)
         target = htmx.target if htmx and not htmx.history_restore_request else None
-        template = self.template_name
+        context = self._context()
         if target in self.fragments:
-            template = self.fragment_template(target)
-        response = render(request, template, self._context())
+            response = render(request, self.fragment_template(target), context)
+            # The state on top of the page changes with the fragment (htmx, out of band).
+            response.write(render_to_string(LIVE_HEADING, context, request))
+        else:
+            response = render(request, self.template_name, context)
         patch_vary_headers(response, ("HX-Request", "HX-Target"))
         return response
 
