@@ -73,7 +73,7 @@ class Server:
         return [(v, e) for v, e in self.events[kind] if v > int(version)]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_tables_equal_the_server_after_any_changes_kills_and_relists(
     seed: int,
 ) -> None:
@@ -82,7 +82,7 @@ def test_the_tables_equal_the_server_after_any_changes_kills_and_relists(
     world = ChangingWorld(seed, server.put, server.delete)
     cluster = Cluster.objects.create(name="c", source=Source.KUBECONFIG)
     follower = Follower(cluster)
-    for _ in range(25):
+    for turn in range(18):
         for _ in range(pick.randrange(1, 8)):
             world.step()
         for kind in pick.sample(KINDS, pick.randrange(1, len(KINDS) + 1)):
@@ -91,11 +91,12 @@ def test_the_tables_equal_the_server_after_any_changes_kills_and_relists(
                 _catch_up(kind, cluster, server, killer, relist=pick.random() < 0.2)
         if pick.random() < 0.3:
             follower.follow()
-    killer.left = -1
-    for kind in KINDS:
-        _catch_up(kind, cluster, server, killer, relist=pick.random() < 0.5)
-    assert_mirror_equals_server(cluster, server.objects)
-    follower.assert_saw(server.objects)
+        if turn % 3 == 2:
+            killer.left = -1
+            for kind in KINDS:
+                _catch_up(kind, cluster, server, killer, relist=pick.random() < 0.2)
+            assert_mirror_equals_server(cluster, server.objects)
+            follower.assert_saw(server.objects)
     _nothing_changes_when_told_again(cluster, server, killer)
 
 

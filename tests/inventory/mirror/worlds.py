@@ -436,7 +436,7 @@ class ChangingWorld:
             devices.append(device)
         return slice_(
             f"slice-{number}",
-            pool=f"node-{number % 3}",
+            pool=f"node-{pick.choice([number, number, number + 1]) % 3}",
             generation=pick.choice([1, 1, 2]),
             count=pick.choice([1, 2]),
             devices=devices,
@@ -458,9 +458,9 @@ class ChangingWorld:
         number = pick.randrange(6)
         return pod(
             f"pod-{number}",
-            pick.choice(["", f"claim-{number}", f"claim-{pick.randrange(6)}"]),
-            node=pick.choice(["", "node-1"]),
-            phase=pick.choice(["Pending", "Running", "Running", "Succeeded"]),
+            pick.choice(["", *[f"claim-{number}"] * 3, f"claim-{pick.randrange(6)}"]),
+            node=pick.choice(["", "node-1", "node-1", "node-1"]),
+            phase=pick.choice(["Pending", *["Running"] * 4, "Succeeded"]),
             template=pick.choice(["", "", "t1", "t2"]),
         )
 
