@@ -15,15 +15,17 @@ from cluster.config import ClusterConfig
 
 HOLD = b"<hold>"
 """As an answer: say nothing and keep the connection open."""
+CLOSE = "Connection: close\r\n"
+"""Said with every answer: a client that kept the connection would meet its end."""
 
 
-def response(body: bytes, *, status: str = "200 OK", headers: str = "") -> bytes:
-    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
+def response(body: bytes, *, status: str = "200 OK") -> bytes:
+    head = f"HTTP/1.1 {status}\r\n{CLOSE}Content-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
 def chunked(*chunks: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
-    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = f"HTTP/1.1 200 OK\r\n{CLOSE}Transfer-Encoding: chunked\r\n\r\n".encode()
     return head + b"".join(b"%x\r\n%s\r\n" % (len(c), c) for c in chunks) + end
 
 
