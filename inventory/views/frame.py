@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import cached_property
 
+from allocator.queries import newest_change
 from inventory.models import Cluster
 from inventory.queries.freshness import Freshness, freshness
 from web.doors import Role, role_of
@@ -22,6 +23,7 @@ KINDS = (
 """The event names of the stream."""
 
 _SESSION_KEY = "cluster"
+_MARK = "portal_mark"
 
 # label, icon, URL name, URL names that mark it as current
 _GROUPS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
@@ -131,7 +133,13 @@ class Frame:
 
     @property
     def events_href(self) -> str:
-        return reverse("events", args=[self.cluster.name]) if self.cluster else ""
+        """The stream of what has changed since the page's data was read."""
+        if self.cluster is None:
+            return ""
+        mark = getattr(self._request, _MARK, None)
+        if mark is None or mark[0] != self.cluster.name:
+            mark = (self.cluster.name, _mark_of(self.cluster))
+        return f"{reverse('events', args=[self.cluster.name])}?since={mark[1]}"
 
     @property
     def kinds(self) -> str:
@@ -167,6 +175,20 @@ class Frame:
     def user_links(self) -> list[Item]:
         href = _href("api-docs")
         return [Item("REST API", "code", href, current=False)] if href else []
+
+
+def note_mark(request: HttpRequest, cluster: Cluster) -> None:
+    """Remember how far the cluster is before a page reads its data.
+
+    The page opens the event stream from there, so that nothing which changes while
+    it is made is missed. Fragments open no stream.
+    """
+    if not getattr(request, "htmx", None):
+        setattr(request, _MARK, (cluster.name, _mark_of(cluster)))
+
+
+def _mark_of(cluster: Cluster) -> str:
+    return f"{cluster.seq}.{newest_change(cluster)}"
 
 
 def _href(name: str, *args: str) -> str:

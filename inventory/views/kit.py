@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from inventory.models import Cluster, MirroredObject
+from inventory.views.frame import note_mark
 from web.pages import Crumb, DetailPage, Heading, ListPage, YamlPage
 
 
@@ -22,11 +23,13 @@ class InCluster:
     @cached_property
     def cluster(self) -> Cluster:
         try:
-            return Cluster.objects.get(name=self.kwargs["cluster"])
+            found = Cluster.objects.get(name=self.kwargs["cluster"])
         except Cluster.DoesNotExist:
             raise Http404(
                 f"There is no cluster named “{self.kwargs['cluster']}” in clusters.yaml."
             ) from None
+        note_mark(self.request, found)
+        return found
 
     def cluster_crumb(self) -> Crumb:
         return Crumb(self.cluster.name, reverse("overview", args=[self.cluster.name]))
