@@ -24,7 +24,6 @@ class SignInForm(AuthenticationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["username"].label = "User name"
         self.fields["password"].max_length = 1000  # type: ignore[attr-defined]  # a CharField; Django's form does not say so
 
     def clean(self) -> dict[str, Any]:

@@ -199,9 +199,11 @@
   if (address && window.EventSource) {
     let stream = null;
     let retry = 0;
+    let last = "";
+    const since = () => (last ? `${address.split("?")[0]}?since=${encodeURIComponent(last)}` : address);
     const open = () => {
       if (stream || document.hidden) return;
-      stream = new EventSource(address);
+      stream = new EventSource(since());
       stream.onopen = () => {
         setPolling(false);
         retry = 0;
@@ -215,7 +217,12 @@
           setTimeout(open, 2000 * 2 ** retry);
         }
       };
-      for (const kind of KINDS) stream.addEventListener(kind, () => onKind(kind));
+      for (const kind of KINDS) {
+        stream.addEventListener(kind, (event) => {
+          last = event.lastEventId || last;
+          onKind(kind);
+        });
+      }
     };
     let sleep = 0;
     document.addEventListener("visibilitychange", () => {
@@ -229,12 +236,14 @@
         return;
       }
       for (const id of [...waiting]) flush(id);
-      if (!stream) {
-        open();
-        everything();
-      }
+      open();
     });
     window.addEventListener("pagehide", () => stream?.close());
+    window.addEventListener("pageshow", (event) => {
+      if (!event.persisted) return;
+      stream = null;
+      open();
+    });
     open();
   } else if (address) {
     setPolling(true);
