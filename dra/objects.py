@@ -13,12 +13,12 @@ before they come here).
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
 
 from dra.errors import ObjectError
+from dra.reading import convert, spelled_out, where
 
 Json = dict[str, Any]
 RawQuantity = str | int | float
@@ -447,14 +447,6 @@ KINDS: Final[dict[str, type[Base]]] = {
     )
 }
 
-_AT = re.compile(
-    r"^(?P<reason>.*?) - at (?P<key>`key` in )?`\$\.?(?P<path>[^`]*)`$", re.DOTALL
-)
-_SOME_KEY: Final = "[...]"
-_NULL: Final = "got `null`"
-_MAPS: Final = frozenset({"attributes", "capacity", "counters"})
-_FREE_FORM: Final = frozenset({"parameters"})
-
 
 def read[T: Base](raw: Any, cls: type[T]) -> T:
     """Read one JSON object (a ``dict``) as ``cls``.
@@ -464,16 +456,16 @@ def read[T: Base](raw: Any, cls: type[T]) -> T:
     wrong type.
     """
     try:
-        return _convert(raw, cls)
+        return convert(raw, cls)
     except msgspec.ValidationError as error:
         meta = raw.get("metadata") if isinstance(raw, dict) else None
         meta = meta if isinstance(meta, dict) else {}
-        path, reason = _where(error)
+        path, reason = where(error)
         raise ObjectError(
             kind=cls.__name__,
             namespace=str(meta.get("namespace") or ""),
             name=str(meta.get("name") or "(no name)"),
-            path=_spelled_out(raw, cls, path),
+            path=spelled_out(raw, cls, path),
             reason=reason,
         ) from error
 
@@ -481,68 +473,3 @@ def read[T: Base](raw: Any, cls: type[T]) -> T:
 def write(value: Base) -> Json:
     """The JSON object of ``value``, default fields left out."""
     return msgspec.to_builtins(value)  # type: ignore[no-any-return]
-
-
-def _convert[T: Base](raw: Any, cls: type[T]) -> T:
-    try:
-        return msgspec.convert(raw, cls)
-    except msgspec.ValidationError as error:
-        if _NULL not in str(error):
-            raise
-    return msgspec.convert(_without_nulls(raw), cls)
-
-
-def _without_nulls(value: Any, field: str = "") -> Any:
-    """``value`` as Go reads it: null leaves a field, and an entry of a map, at zero."""
-    if isinstance(value, list):
-        return [{} if v is None else _without_nulls(v) for v in value]
-    if not isinstance(value, dict) or field in _FREE_FORM:
-        return value
-    if field in _MAPS:
-        return {k: _without_nulls({} if v is None else v) for k, v in value.items()}
-    return {k: _without_nulls(v, k) for k, v in value.items() if v is not None}
-
-
-def _where(error: msgspec.ValidationError) -> tuple[str, str]:
-    found = _AT.match(str(error))
-    if found is None:
-        return "", str(error)
-    of_key = " as a key" if found["key"] else ""
-    return found["path"], found["reason"] + of_key
-
-
-def _spelled_out(raw: Any, cls: type[Base], path: str) -> str:
-    """``path`` with the key where msgspec only says that it is under some key.
-
-    The key is the one that fails when it is the only one in its map.
-    """
-    before, some_key, _ = path.partition(_SOME_KEY)
-    if not some_key:
-        return path
-    steps = re.findall(r"[^.\[\]]+", before)
-    for key in _follow(raw, steps):
-        try:
-            _convert(_with_only(raw, steps, key), cls)
-        except msgspec.ValidationError as error:
-            found, _ = _where(error)
-            if found == path:
-                spelled = f"{before}[{key}]"
-                rest = path.removeprefix(before + some_key)
-                return spelled + rest
-    return path
-
-
-def _follow(value: Any, steps: list[str]) -> Any:
-    for step in steps:
-        value = value[int(step) if isinstance(value, list) else step]
-    return value
-
-
-def _with_only(value: Any, steps: list[str], key: str) -> Any:
-    """A copy of ``value`` where the map at ``steps`` has no key but ``key``."""
-    if not steps:
-        return {key: value[key]}
-    if isinstance(value, list):
-        index = int(steps[0])
-        return [*value[:index], _with_only(value[index], steps[1:], key)]
-    return value | {steps[0]: _with_only(value[steps[0]], steps[1:], key)}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dra.errors import ObjectError
@@ -19,6 +21,13 @@ def problem(raw, cls=ResourceSlice):
     with pytest.raises(ObjectError) as caught:
         read(raw, cls)
     return caught.value
+
+
+def the_device(raw) -> Any:
+    """The only device of a slice."""
+    spec: Any = read(raw, ResourceSlice).spec
+    (device,) = spec.devices
+    return device
 
 
 def test_unknown_fields_are_passed_over():
@@ -43,7 +52,7 @@ def test_null_in_a_text_field_is_an_empty_text():
 
 def test_a_null_attribute_is_one_without_a_value():
     raw = builders.piece("s", builders.device(attributes={"a": None, "b": {"int": 1}}))
-    (device,) = read(raw, ResourceSlice).spec.devices
+    device = the_device(raw)
     assert device.attributes == {"a": DeviceAttribute(), "b": DeviceAttribute(int_=1)}
 
 
@@ -52,7 +61,8 @@ def test_null_inside_opaque_parameters_is_kept():
     opaque = {"driver": "d", "parameters": {"a": None}}
     raw["spec"]["devices"]["config"] = [{"opaque": opaque}]
     raw["status"] = None
-    (config,) = read(raw, ResourceClaim).spec.devices.config
+    devices: Any = read(raw, ResourceClaim).spec.devices
+    (config,) = devices.config
     assert config.opaque.parameters == {"a": None}
 
 
@@ -116,5 +126,5 @@ def test_writing_leaves_out_defaults_and_reads_back():
 
 def test_quantities_stay_as_they_were_written():
     raw = builders.piece("s", builders.device(capacity={"memory": {"value": "80 GB"}}))
-    (device,) = read(raw, ResourceSlice).spec.devices
+    device = the_device(raw)
     assert device.capacity["memory"].value == "80 GB"

@@ -51,8 +51,8 @@ def test_precedence_is_a_total_order(a, b, c):
 @given(VERSIONS, PRERELEASES.filter(bool))
 def test_a_pre_release_comes_before_its_release(version, prerelease):
     """ "a pre-release version has lower precedence than a normal version" """
-    release = Version(version.major, version.minor, version.patch)
-    assert Version(*release.precedence[:3], prerelease) < release
+    numbers = (version.major, version.minor, version.patch)
+    assert Version(*numbers, prerelease) < Version(*numbers)
 
 
 @given(VERSIONS, NUMBERS, WORDS)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from dra.names import ObjectKey
+from dra.names import ObjectKey, PoolKey
 from dra.objects import Node, read, write
 from dra.snapshot import EMPTY, Snapshot
 from tests.dra.builders import (
@@ -16,6 +18,12 @@ from tests.dra.builders import (
 )
 
 CLAIM = ObjectKey("ResourceClaim", "default", "claim")
+
+
+def device_of(piece) -> Any:
+    """The only device of a slice."""
+    (device,) = piece.spec.devices
+    return device
 
 
 def test_objects_are_found_by_name_and_namespace():
@@ -77,7 +85,7 @@ def test_an_object_that_does_not_read_is_a_problem_and_the_rest_goes_on():
 
 
 def test_what_is_no_object_at_all_is_a_problem():
-    things = [
+    things: list[Any] = [
         None,
         1,
         "x",
@@ -159,7 +167,7 @@ def test_a_refresh_shares_what_did_not_change():
     assert second.nodes is first.nodes
     assert second.pools is first.pools
     assert second.claims["default", "b"] is first.claims["default", "b"]
-    key_a, key_b = (DRIVER, "a"), (DRIVER, "b")
+    key_a, key_b = PoolKey(DRIVER, "a"), PoolKey(DRIVER, "b")
     assert second.in_use.pool(key_b) is first.in_use.pool(key_b)
     assert second.in_use.pool(key_a) != first.in_use.pool(key_a)
     third = second.refresh([piece("a", device("y"), pool="a")], (), seq=3)
@@ -229,7 +237,7 @@ def test_equal_parts_of_objects_are_kept_once():
             claim("c2"),
         ]
     )
-    first, second = (s.spec.devices[0] for s in snapshot.slices.values())
+    first, second = (device_of(s) for s in snapshot.slices.values())
     assert first.attributes["type"] is second.attributes["type"]
     one, two = snapshot.claims.values()
     assert one.spec is two.spec
@@ -242,7 +250,7 @@ def test_parts_that_look_alike_and_differ_in_type_are_not_mixed_up():
     pieces = [attribute(int=1), attribute(bool=True), attribute(string="1")]
     snapshot = Snapshot.build(pieces)
     for raw in pieces:
-        kept = snapshot.slices[raw["metadata"]["name"]].spec.devices[0]
+        kept = device_of(snapshot.slices[raw["metadata"]["name"]])
         assert write(kept)["attributes"] == raw["spec"]["devices"][0]["attributes"]
 
 
@@ -256,7 +264,8 @@ def test_free_form_parameters_may_hold_anything(parameters):
     opaque = {"driver": "d", "parameters": parameters}
     raw["spec"]["devices"]["config"] = [{"opaque": opaque}]
     (kept,) = Snapshot.build([raw]).claims.values()
-    assert kept.spec.devices.config[0].opaque.parameters is parameters
+    devices: Any = kept.spec.devices
+    assert devices.config[0].opaque.parameters is parameters
 
 
 @pytest.mark.parametrize("value", [10**40, 1e400, float("nan"), "\ud800", ""])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +88,7 @@ HISTORIES = st.lists(st.lists(PUTS | REMOVALS, max_size=6), max_size=6)
 
 def outcome(history):
     """The objects that are there at the end."""
-    final = {}
+    final: dict[ObjectKey, Any] = {}
     for batch in history:
         for key, raw in batch:
             final.pop(key, None)
