@@ -212,11 +212,17 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "DRA Portal API",
     "DESCRIPTION": "Devices, claims and allocations of Kubernetes Dynamic Resource Allocation.",
     "VERSION": "1.0.0",
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": r"/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "RunState": "allocator.choices.RunState",
+        "ClaimState": "claims.choices.ClaimState",
+        "DeviceState": "inventory.choices.DeviceState",
+    },
 }
 
 # Which clusters: see docs/operations.md, "clusters.yaml".

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import StrIndex
+from drf_spectacular.utils import extend_schema_field
 
 from inventory.choices import DeviceState
 from inventory.models import (
@@ -111,6 +112,7 @@ class ConditionsField(forms.Field):
         return texts
 
 
+@extend_schema_field({"type": "array", "items": {"type": "string"}})
 class AttributeFilter(filters.Filter):
     """Devices with this attribute or capacity, or with this value of it; all must hold.
 

@@ -1,0 +1,59 @@
+"""What openapi.yaml says is what the endpoints answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from django.test import Client
+
+from inventory.models import Cluster
+from tests.mirrored import mirror_demo
+
+DOCUMENT: dict[str, Any] = yaml.safe_load(
+    (Path(__file__).resolve().parents[2] / "openapi.yaml").read_text("utf-8")
+)
+LISTS = [
+    path
+    for path, operations in DOCUMENT["paths"].items()
+    if "{" not in path and "get" in operations and "schema" not in path
+]
+
+
+@pytest.fixture
+def demo(db: None) -> Cluster:
+    return mirror_demo(nodes=4)
+
+
+def test_the_document_has_every_list() -> None:
+    assert len(LISTS) == 11
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_answers_what_the_document_says(
+    path: str, demo: Cluster, client_of: Callable[..., Client]
+) -> None:
+    answer = client_of("viewer").get(path)
+    ok = DOCUMENT["paths"][path]["get"]["responses"]["200"]
+    schema = ok["content"]["application/json"]["schema"] | {
+        "components": DOCUMENT["components"]
+    }
+    jsonschema.validate(
+        answer.json(),
+        schema,
+        format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER,
+    )
+
+
+def test_the_swagger_page_loads_nothing_from_elsewhere(
+    client_of: Callable[..., Client],
+) -> None:
+    client = client_of("viewer")
+    page = client.get("/api/v1/docs/").content.decode()
+    assert "/static/drf_spectacular_sidecar/" in page
+    assert "://" not in page.replace("http://testserver", "")
+    assert client.get("/api/v1/docs/?script=").status_code == 200
