@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from django.db import connection
 from allocator.models import AllocationRun
 from allocator.services import cancel_run, execute_run
 from claims.models import ResourceClaim
+from cluster.standin.access import Rule
+from cluster.standin.access import User as ApiUser
+from cluster.standin.server import StandinServer
 from cluster.store import State
 from cluster.writeback import FINALIZER
 from inventory.choices import Source
@@ -268,6 +272,42 @@ def test_a_server_that_is_away_fails_the_run_with_a_sentence(lab: Lab):
     assert run.state == "failed"
     assert "cannot be reached" in run.reason
     assert "Nothing was allocated" in run.reason
+
+
+def test_an_unknown_outcome_says_to_look_at_the_claim(lab: Lab):
+    """The answer is lost, and the server is gone before anybody can look."""
+
+    def vanish(point: str) -> None:
+        if point == "before sending status":
+            lab.server.faults.drop_after_write()
+            threading.Timer(0.1, lab.server.faults.refuse_connections).start()
+
+    run = lab.execute(lab.start("one"), vanish)
+    assert run.state == "failed"
+    assert "may or may not have been written" in run.reason
+    assert "Look at the claim" in run.reason
+    assert run.ticket is not None
+
+
+def test_a_missing_right_is_named_in_the_end(lab: Lab, tmp_path: Path):
+    reader = ApiUser("portal", (Rule(("get", "list", "patch"), ("resourceclaims",)),))
+    with StandinServer(
+        lab.server.store.objects("ResourceClaim"), users={"t": reader}
+    ) as other:
+        other.write_kubeconfig(tmp_path / "kubeconfig", token="t")
+        run = lab.execute(lab.start("one"))
+    assert run.state == "failed"
+    assert "patch resourceclaims/status" in run.reason
+    last = run.transitions.last()
+    assert last is not None
+    assert last.details["missing"] == "patch resourceclaims/status"
+
+
+def test_a_search_that_takes_too_long_gives_up(lab: Lab, settings: Any):
+    settings.RUN_PLAN_SECONDS = -1
+    run = lab.execute(lab.start("one"))
+    assert states(run) == ["queued", "planning", "failed"]
+    assert "gave up undecided" in run.reason
 
 
 def test_a_run_can_be_cancelled_while_it_plans(lab: Lab):
