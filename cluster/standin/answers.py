@@ -114,9 +114,7 @@ def already_exists(kind: Kind, name: str) -> StatusError:
     )
 
 
-def conflict(
-    kind: Kind, name: str, why: str, *, by_kind: bool = False
-) -> StatusError:
+def conflict(kind: Kind, name: str, why: str, *, by_kind: bool = False) -> StatusError:
     """409; ``by_kind`` names ``ResourceClaim.resource.k8s.io`` and not the plural."""
     shown = f"{kind.name}.{kind.group}".rstrip(".") if by_kind else kind.qualified
     return StatusError(

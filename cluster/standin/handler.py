@@ -117,6 +117,9 @@ class Handler(BaseHTTPRequestHandler):
             self._answer_request()
         except (BrokenOffError, ConnectionError, TimeoutError):
             self._break()
+        except ValueError:
+            # A Content-Length or a chunk size that is no number: not HTTP.
+            self._break()
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
     do_HEAD = do_OPTIONS = _serve  # noqa: N815
@@ -165,27 +168,40 @@ class Handler(BaseHTTPRequestHandler):
 
     def _read_body(self) -> bytes | None:
         """The body, or None when the request was refused and answered."""
-        length = int(self.headers.get("Content-Length") or 0)
-        if length > MAX_BODY:
-            self._drain(length)
+        if self.headers.get("Transfer-Encoding", "").lower() == "chunked":
+            body = self._read_chunks()
+        else:
+            length = int(self.headers.get("Content-Length") or 0)
+            body = self._read_at_most(length)
+        if body is None:
             message = f"Request entity too large: limit is {MAX_BODY}"
             error = StatusError(413, "RequestEntityTooLarge", message)
             self._send(refusal_answer(error))
-            return None
-        if self.headers.get("Transfer-Encoding"):
-            message = "the stand-in reads no chunked request body"
-            self.close_connection = True
-            self._send(refusal_answer(StatusError(400, "BadRequest", message)))
-            return None
-        return self.rfile.read(length) if length else b""
+        return body
 
-    def _drain(self, length: int) -> None:
-        """Read a body that is too large, a little, so that the answer is seen."""
+    def _read_chunks(self) -> bytes | None:
+        parts: list[bytes] = []
+        while size := int(self.rfile.readline().partition(b";")[0], 16):
+            parts.append(self.rfile.read(size))
+            self.rfile.readline()
+            if sum(map(len, parts)) > MAX_BODY:
+                self.close_connection = True
+                return None
+        while self.rfile.readline().strip():
+            continue
+        return b"".join(parts)
+
+    def _read_at_most(self, length: int) -> bytes | None:
+        """None for a body that is too large; it is read so that the answer is seen."""
+        if length < 0:
+            raise ValueError(length)
+        if length <= MAX_BODY:
+            return self.rfile.read(length) if length else b""
         left = min(length, 4 * MAX_BODY)
         while left > 0 and (part := self.rfile.read(min(left, 65536))):
             left -= len(part)
-        if length > 4 * MAX_BODY:
-            self.close_connection = True
+        self.close_connection = length > 4 * MAX_BODY
+        return None
 
     # --- faults -----------------------------------------------------------
 

@@ -147,13 +147,13 @@ def _operate(document: Json, operation: Json) -> Json:
     name = operation.get("op")
     path = _pointer(operation.get("path"))
     if name == "add":
-        return _add(document, path, copy.deepcopy(operation.get("value")))
+        return _add(document, path, _value(operation))
     if name == "remove":
         return _remove(document, path)
     if name == "replace":
         if not path:
-            return copy.deepcopy(operation.get("value"))
-        return _add(_remove(document, path), path, copy.deepcopy(operation["value"]))
+            return _value(operation)
+        return _add(_remove(document, path), path, _value(operation))
     if name == "test":
         if _look(document, path) != operation.get("value"):
             raise PatchError("testing value failed")
@@ -165,6 +165,12 @@ def _operate(document: Json, operation: Json) -> Json:
             document = _remove(document, source)
         return _add(document, path, value)
     raise PatchError(f"unknown operation {name!r}")
+
+
+def _value(operation: Json) -> Json:
+    if "value" not in operation:
+        raise PatchError("the operation has no value")
+    return copy.deepcopy(operation["value"])
 
 
 def _pointer(text: Json) -> list[str]:

@@ -165,6 +165,8 @@ class StandinServer:
 
 def _reserve(port: int) -> socket.socket:
     """A bound socket that never listens: keeps the port ours while we refuse."""
+    if port:
+        _check_free(port)
     reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -173,3 +175,10 @@ def _reserve(port: int) -> socket.socket:
         reserved.close()
         raise
     return reserved
+
+
+def _check_free(port: int) -> None:
+    """OSError when somebody has the port: sharing it would mix two clusters."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((_HOST, port))

@@ -11,6 +11,7 @@ from typing import Any, Final
 from cluster.standin.generator import catalog, devices
 from cluster.standin.generator.base import DRA_V1, Maker, owner
 from cluster.standin.generator.nodes import MadeNode
+from cluster.standin.generator.waiting import WAITING
 
 Json = dict[str, Any]
 
@@ -432,91 +433,3 @@ def _placements(
     published = {device["name"] for device in node.free[devices.NVIDIA]}
     assert published.issuperset(names)
     return names
-
-
-_NV = "device.attributes['gpu.nvidia.com']"
-WAITING: Final[tuple[tuple[str, str, float, Json], ...]] = (
-    (
-        "team-a",
-        "train-4gpu",
-        6.0,
-        {
-            "requests": [catalog.exactly("gpus", "gpu.nvidia.com", count=4)],
-            "constraints": [{"requests": ["gpus"], "matchAttribute": devices.NUMA}],
-        },
-    ),
-    ("team-a", "gpu-near-nic", 18.0, catalog.TEMPLATES[2][2]),
-    (
-        "research",
-        "any-accelerator",
-        32.0,
-        {
-            "requests": [
-                {
-                    "name": "accelerator",
-                    "firstAvailable": [
-                        {
-                            "name": "b200",
-                            "deviceClassName": "gpu.nvidia.com",
-                            "selectors": [
-                                {
-                                    "cel": {
-                                        "expression": f"{_NV}.architecture == 'Blackwell'"
-                                    }
-                                }
-                            ],
-                            "allocationMode": "ExactCount",
-                            "count": 1,
-                        },
-                        {
-                            "name": "two-halves",
-                            "deviceClassName": "mig.nvidia.com",
-                            "selectors": catalog.profile("3g.20gb"),
-                            "allocationMode": "ExactCount",
-                            "count": 2,
-                        },
-                        {
-                            "name": "mi300x",
-                            "deviceClassName": "gpu.amd.com",
-                            "allocationMode": "ExactCount",
-                            "count": 1,
-                        },
-                    ],
-                }
-            ]
-        },
-    ),
-    (
-        "inference",
-        "tokenizer-48cpus",
-        75.0,
-        {
-            "requests": [
-                catalog.exactly("cpus", "dra.cpu", capacity=catalog.cpus(48)),
-            ]
-        },
-    ),
-    (
-        "research",
-        "blackwell-preview",
-        210.0,
-        {
-            "requests": [
-                catalog.exactly(
-                    "gpu",
-                    "gpu.nvidia.com",
-                    selectors=[
-                        {"cel": {"expression": f"{_NV}.architecture == 'Blackwell'"}}
-                    ],
-                )
-            ]
-        },
-    ),
-    (
-        "team-b",
-        "mega-train-16gpu",
-        50.0,
-        {"requests": [catalog.exactly("gpus", "gpu.nvidia.com", count=16)]},
-    ),
-)
-"""Namespace, name, age in minutes, and what the claim asks for."""

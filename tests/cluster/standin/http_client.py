@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -80,7 +80,9 @@ class Http:
     def connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
 
-    def watch(self, path: str, headers: dict[str, str] | None = None) -> Iterator[Json]:
+    def watch(
+        self, path: str, headers: dict[str, str] | None = None
+    ) -> Generator[Json]:
         """The events of a watch as they come; http.client errors when it breaks."""
         sent = dict(headers or {})
         if self._token:
