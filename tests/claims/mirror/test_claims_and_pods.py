@@ -1,0 +1,184 @@
+"""Claims and pods in the tables: states, templates, and pods that come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from claims import models
+from claims.mirror import PodStore, store_for
+from cluster.store import Event, EventType
+from inventory.choices import Source
+from inventory.models import Cluster, Tombstone, WatchState
+from tests.inventory.mirror.worlds import changed, claim, make, pod
+
+pytestmark = pytest.mark.django_db
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster.objects.create(name="c", source=Source.KUBECONFIG)
+
+
+def put(cluster: Cluster, *objects: Json) -> None:
+    for obj in objects:
+        event = Event(EventType.MODIFIED, obj)
+        store_for(obj["kind"], cluster.pk).apply([event], "1")
+
+
+def delete(cluster: Cluster, obj: Json) -> None:
+    event = Event(EventType.DELETED, obj)
+    store_for(obj["kind"], cluster.pk).apply([event], "2")
+
+
+def state(name: str = "c") -> str:
+    return models.ResourceClaim.objects.get(name=name).state
+
+
+def test_a_claim_is_in_use_while_a_pod_that_reserved_it_runs(cluster: Cluster) -> None:
+    waiting = pod("p", "c", phase="Pending", node="")
+    put(cluster, claim("c", "gpu-0", pods=[waiting]), waiting)
+    assert state() == "reserved"
+    put(cluster, changed(pod("p", "c"), 2))
+    assert state() == "in use"
+    put(cluster, changed(pod("p", "c", phase="Succeeded"), 3))
+    assert state() == "reserved"
+    put(cluster, changed(pod("p", "c"), 4))
+    delete(cluster, pod("p", "c"))
+    assert state() == "reserved"
+
+
+def test_it_does_not_matter_whether_the_pod_or_the_claim_comes_first(
+    cluster: Cluster,
+) -> None:
+    running = pod("p", "c")
+    put(cluster, running, claim("c", "gpu-0", pods=[running]))
+    assert state() == "in use"
+
+
+def test_a_new_pod_of_an_old_name_holds_nothing(cluster: Cluster) -> None:
+    gone = pod("p", "c", uid="old")
+    put(cluster, claim("c", "gpu-0", pods=[gone]), pod("p", "c", uid="new"))
+    assert state() == "reserved"
+
+
+def test_a_claim_that_is_being_deleted_says_so(cluster: Cluster) -> None:
+    running = pod("p", "c")
+    dying = claim(
+        "c", "gpu-0", pods=[running], deletionTimestamp="2026-01-15T08:00:00Z"
+    )
+    put(cluster, running, dying)
+    assert state() == "deleting"
+
+
+def test_an_allocation_held_by_nobody_is_allocated(cluster: Cluster) -> None:
+    put(cluster, claim("c", "gpu-0"))
+    assert state() == "allocated"
+
+
+def test_a_claim_without_requests_or_devices_is_legal(cluster: Cluster) -> None:
+    empty = make("ResourceClaim", "a", spec={"devices": {}}, status={"allocation": {}})
+    null = make(
+        "ResourceClaim",
+        "b",
+        spec={"devices": {"requests": None}},
+        status={
+            "allocation": {"devices": {"results": None, "config": None}},
+            "reservedFor": None,
+        },
+    )
+    bare = make("ResourceClaim", "c")
+    put(cluster, empty, null, bare)
+    assert (state("a"), state("b"), state("c")) == ("allocated", "allocated", "pending")
+    assert not models.AllocatedDevice.objects.exists()
+
+
+def test_a_claim_that_cannot_be_read_has_no_rows_below_it(cluster: Cluster) -> None:
+    put(cluster, claim("c", "gpu-0"))
+    broken = changed(claim("c", "gpu-0"), 2, status={"allocation": "yes"})
+    put(cluster, broken)
+    row = models.ResourceClaim.objects.get()
+    assert row.problem.startswith("ResourceClaim default/c: status.allocation:")
+    assert (row.state, row.allocated) == ("pending", False)
+    assert not models.AllocatedDevice.objects.exists()
+    put(cluster, changed(claim("c", "gpu-0"), 3))
+    assert state() == "allocated"
+    assert models.AllocatedDevice.objects.count() == 1
+
+
+def test_a_claim_knows_the_template_it_was_generated_from(cluster: Cluster) -> None:
+    made = pod("p", "c", template="one-gpu")
+    put(cluster, claim("c"), made)
+    row = models.ResourceClaim.objects.get()
+    assert row.template_name == "one-gpu"
+    delete(cluster, made)
+    row.refresh_from_db()
+    assert row.template_name == ""
+
+
+def test_a_change_of_state_is_news_of_claims(cluster: Cluster) -> None:
+    waiting = pod("p", "c", phase="Pending")
+    put(cluster, claim("c", "gpu-0", pods=[waiting]), waiting)
+    before = WatchState.objects.get(kind="ResourceClaim").seq
+    put(cluster, changed(pod("p", "c"), 2))
+    after = WatchState.objects.get(kind="ResourceClaim").seq
+    assert after == models.ResourceClaim.objects.get().seq > before
+
+
+def test_pods_without_claims_are_not_stored(cluster: Cluster) -> None:
+    store = store_for("Pod", cluster.pk)
+    store.replace([pod("a", "c"), pod("b")], "1")
+    assert [p.name for p in models.Pod.objects.all()] == ["a"]
+    assert WatchState.objects.get().object_count == 1
+
+
+def test_a_stored_pod_that_loses_its_claims_is_removed(cluster: Cluster) -> None:
+    put(cluster, pod("a", "c"))
+    store = store_for("Pod", cluster.pk)
+    assert store.resume_from() == "1"
+    lost = changed(pod("a"), 2)
+    assert store.wants(lost)
+    assert not store.wants(pod("another"))
+    store.apply([Event(EventType.MODIFIED, lost)], "2")
+    assert not models.Pod.objects.exists()
+    assert Tombstone.objects.get().kind == "Pod"
+
+
+def test_a_claim_for_extended_resources_belongs_to_its_pod(cluster: Cluster) -> None:
+    extended = make(
+        "Pod",
+        "x1",
+        spec={"nodeName": "n"},
+        status={
+            "phase": "Running",
+            "extendedResourceClaimStatus": {"resourceClaimName": "x1-ext"},
+        },
+    )
+    store = store_for("Pod", cluster.pk)
+    assert isinstance(store, PodStore)
+    assert store.wants(extended)
+    put(cluster, extended, claim("x1-ext", "gpu-0", pods=[extended]))
+    assert models.PodClaim.objects.get().claim_name == "x1-ext"
+    assert state("x1-ext") == "in use"
+
+
+def test_a_template_has_its_requests(cluster: Cluster) -> None:
+    requests = [{"name": "r", "exactly": {"deviceClassName": "gpu", "count": 2}}]
+    template = make(
+        "ResourceClaimTemplate", "t", spec={"spec": {"devices": {"requests": requests}}}
+    )
+    put(cluster, template)
+    row = models.ResourceClaimTemplate.objects.get()
+    assert row.requests_text == "2 × gpu"
+    assert row.requests.get().class_name == "gpu"
+    delete(cluster, template)
+    assert not models.ClaimRequest.objects.exists()
+
+
+def test_a_pod_group_is_kept_as_it_is(cluster: Cluster) -> None:
+    group = make("PodGroup", "g", spec={"resourceClaims": [{"name": "a"}]})
+    put(cluster, group)
+    assert models.PodGroup.objects.get().raw == group
