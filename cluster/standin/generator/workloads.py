@@ -9,6 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cluster.standin.generator import catalog, devices
+from cluster.standin.generator.allocations import (
+    node_selector,
+    placements,
+    reserved,
+    result,
+)
 from cluster.standin.generator.base import DRA_V1, Maker, owner
 from cluster.standin.generator.nodes import MadeNode
 from cluster.standin.generator.waiting import WAITING
@@ -46,23 +52,6 @@ _SERVICES: Final = (
     ("team-b", "notebook", "notebook:7.2"),
     ("team-b", "whisper-serving", "server:1.11"),
 )
-
-
-def node_selector(node: str) -> Json:
-    """The nodeSelector of an allocation whose devices are on one node."""
-    field = {"key": "metadata.name", "operator": "In", "values": [node]}
-    return {"nodeSelectorTerms": [{"matchFields": [field]}]}
-
-
-def result(request: str, driver: str, pool: str, device: str, **more: Any) -> Json:
-    """One entry of ``allocation.devices.results``."""
-    return {
-        "request": request,
-        "driver": driver,
-        "pool": pool,
-        "device": device,
-        **more,
-    }
 
 
 class Workloads:
@@ -127,7 +116,7 @@ class Workloads:
                 asked: Json = {"requests": [request]}
                 self._run(_SERVICES, node, asked, results, "gpu", "shared-gpu")
                 continue
-            names = _placements(node, index, wanted)
+            names = placements(node, index, wanted)
             for profile, name in zip(wanted, names, strict=True):
                 request = catalog.exactly(
                     "part", "mig.nvidia.com", selectors=catalog.profile(str(profile))
@@ -201,7 +190,7 @@ class Workloads:
                 "ownerReferences": [owner(pod)],
                 "finalizers": [FINALIZER],
             },
-            status={"allocation": allocated, "reservedFor": [_reserved(pod)]},
+            status={"allocation": allocated, "reservedFor": [reserved(pod)]},
         )
 
     def _pod_name(self, namespace: str, app: str) -> str:
@@ -351,7 +340,7 @@ class Workloads:
             },
             status={
                 "allocation": self._allocation(node.name, results, wanted, 7 * _HOUR),
-                "reservedFor": [_reserved(pod) for pod in pods],
+                "reservedFor": [reserved(pod) for pod in pods],
             },
         )
 
@@ -385,7 +374,7 @@ class Workloads:
             meta={"finalizers": [FINALIZER]},
             status={
                 "allocation": self._allocation(node.name, results, wanted, age),
-                "reservedFor": [_reserved(pod)],
+                "reservedFor": [reserved(pod)],
             },
         )
 
@@ -407,29 +396,3 @@ class Workloads:
                 refs=[{"name": "gpus", "resourceClaimName": claim}],
                 waits=message,
             )
-
-
-def _reserved(pod: Json) -> Json:
-    meta = pod["metadata"]
-    return {"resource": "pods", "name": meta["name"], "uid": meta["uid"]}
-
-
-def _placements(
-    node: MadeNode, index: int, profiles: tuple[str | None, ...]
-) -> list[str]:
-    """Partitions of one GPU for these profiles that do not overlap."""
-    taken: set[int] = set()
-    names: list[str] = []
-    for wanted in profiles:
-        profile = next(p for p in devices.PROFILES if p.name == wanted)
-        start = next(
-            s
-            for s in profile.starts
-            if not taken & set(range(s, min(s + profile.slices, 8)))
-        )
-        taken |= set(range(start, min(start + profile.slices, 8)))
-        short = profile.name.replace(".", "")
-        names.append(f"gpu-{index}-mig-{short}-{profile.id}-{start}")
-    published = {device["name"] for device in node.free[devices.NVIDIA]}
-    assert published.issuperset(names)
-    return names
