@@ -7,43 +7,37 @@ server serves; :mod:`cluster.convert` makes them v1.
 
 Every method raises :class:`~cluster.errors.ApiError` when the server refuses and
 :class:`~cluster.errors.Unreachable` when there is no usable answer. A client may
-be used by many threads. Nothing is retried here, with one exception: a 401 whose
-credentials can be read anew (they are renewed on disk) is tried once more.
+be used by many threads. Nothing is repeated, apart from what :mod:`cluster.http`
+does about renewed credentials.
 """
 
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
-from urllib.parse import urlencode
 
-import msgspec
 import urllib3
 
-from cluster import credentials, discovery
+from cluster import discovery
 from cluster.config import ClusterConfig
-from cluster.credentials import Transport
-from cluster.errors import ApiError, Unauthorized, Unreachable, from_response
+from cluster.errors import Unreachable
+from cluster.http import Http, Query, Times
 from cluster.resources import ServedResource
 from cluster.streams import RawEvent, WatchStream
-from cluster.unreachable import explain, may_have_been_sent
+from cluster.unreachable import explain
 
 __all__ = ["ClusterClient", "Page", "PatchType", "RawEvent", "WatchStream"]
 
 Json = dict[str, Any]
-Query = Mapping[str, str | int]
 PatchType = Literal["merge", "json", "strategic"]
 
-USER_AGENT: Final = "dra-portal/0.1"
 PATCH_TYPES: Final[dict[PatchType, str]] = {
     "merge": "application/merge-patch+json",
     "json": "application/json-patch+json",
     "strategic": "application/strategic-merge-patch+json",
 }
-MAX_ERROR_BYTES: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +52,10 @@ class Page:
 class ClusterClient:
     """See the module. ``connect`` reads credentials; the first request connects."""
 
-    def __init__(
-        self,
-        config: ClusterConfig,
-        transport: Transport,
-        *,
-        connect_timeout: float = 5.0,
-        read_timeout: float = 60.0,
-        reload_after: float = 30.0,
-    ) -> None:
+    def __init__(self, config: ClusterConfig, http: Http) -> None:
         self.config = config
-        self._transport = transport
-        self._lock = threading.Lock()
-        self._connect_timeout = connect_timeout
-        self._read_timeout = read_timeout
-        self._reload_after = reload_after
+        self._http = http
+        self.request = http.request
 
     @classmethod
     def connect(
@@ -83,20 +66,16 @@ class ClusterClient:
         read_timeout: float = 60.0,
         reload_after: float = 30.0,
     ) -> ClusterClient:
-        """A client for ``config``; times in seconds.
+        """A client for ``config``; times in seconds, see :class:`~cluster.http.Times`.
 
-        Credentials younger than ``reload_after`` are not read anew after a failure.
         Raises :class:`~cluster.errors.Unreachable` when the kubeconfig or the
         service account cannot be used. Whether a server answers shows at the
         first request.
         """
-        return cls(
-            config,
-            credentials.load(config),
-            connect_timeout=connect_timeout,
-            read_timeout=read_timeout,
-            reload_after=reload_after,
+        times = Times(
+            connect=connect_timeout, read=read_timeout, reload_after=reload_after
         )
+        return cls(config, Http(config, times))
 
     def __repr__(self) -> str:
         return f"ClusterClient({self.config.name!r}, {self.address!r})"
@@ -104,11 +83,11 @@ class ClusterClient:
     @property
     def address(self) -> str:
         """Host and port of the server."""
-        return self._transport.address
+        return self._http.address
 
     def close(self) -> None:
         """Close idle connections."""
-        self._transport.pool.clear()
+        self._http.close()
 
     # --- what is there -----------------------------------------------------
 
@@ -189,7 +168,7 @@ class ClusterClient:
         patience = timeout_seconds + 15.0
 
         def open_() -> urllib3.BaseHTTPResponse:
-            response = self._send(
+            response = self._http.open(
                 "GET", served.path(namespace), query=query, compress=False
             )
             _be_patient(response, patience)
@@ -268,152 +247,6 @@ class ClusterClient:
             body["preconditions"] = preconditions
         path = served.path(namespace, name)
         return self.request("DELETE", path, body=body, query=_dry(dry_run))
-
-    # --- HTTP --------------------------------------------------------------
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Query | None = None,
-        body: Any = None,
-        content_type: str = "application/json",
-    ) -> Json:
-        """One request, the answer as a JSON object. ``path`` must be escaped."""
-        write = method != "GET"
-        response = self._send(
-            method, path, query=query, body=body, content_type=content_type
-        )
-        try:
-            data = response.read(decode_content=True)
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unreachable(
-                explain(error, self.address), outcome_unknown=write
-            ) from error
-        finally:
-            response.release_conn()
-        try:
-            answer = msgspec.json.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            answer = None
-        if not isinstance(answer, dict):
-            raise Unreachable(
-                f"{self.address} answered with something that is not a JSON object; "
-                "is it the address of a Kubernetes API server?",
-                outcome_unknown=write,
-            )
-        return answer
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Query | None = None,
-        body: Any = None,
-        content_type: str = "application/json",
-        compress: bool = True,
-    ) -> urllib3.BaseHTTPResponse:
-        """Send and return the open response of a success; raise for the rest."""
-        call = _Call(method, path, query, body, content_type, compress)
-        transport = self._transport
-        try:
-            return self._send_once(transport, call)
-        except Unauthorized:
-            if not self._reload(transport):
-                raise
-        except Unreachable:
-            # The kubeconfig may name another address by now; for the next request.
-            self._reload(transport)
-            raise
-        return self._send_once(self._transport, call)
-
-    def _send_once(self, transport: Transport, call: _Call) -> urllib3.BaseHTTPResponse:
-        write = call.method != "GET"
-        headers = self._headers(transport, call)
-        url = transport.url + call.path
-        if call.query:
-            url += "?" + urlencode(call.query)
-        try:
-            response = transport.pool.request(
-                call.method,
-                url,
-                body=msgspec.json.encode(call.body) if call.body is not None else None,
-                headers=headers,
-                preload_content=False,
-                retries=False,
-                timeout=urllib3.Timeout(
-                    connect=self._connect_timeout,
-                    read=self._read_timeout,
-                ),
-            )
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unreachable(
-                explain(error, transport.address),
-                outcome_unknown=write and may_have_been_sent(error),
-            ) from error
-        if 200 <= response.status < 300:
-            return response
-        raise self._refusal(response, transport, write=write)
-
-    def _headers(self, transport: Transport, call: _Call) -> dict[str, str]:
-        headers = {
-            "Accept": "application/json",
-            # A proxy that compresses a watch would hold its events back.
-            "Accept-Encoding": "gzip" if call.compress else "identity",
-            "User-Agent": USER_AGENT,
-        }
-        if call.body is not None:
-            headers["Content-Type"] = call.content_type
-        with self._lock:
-            authorization = credentials.authorization(transport)
-        if authorization:
-            headers["Authorization"] = authorization
-        return headers
-
-    def _refusal(
-        self, response: urllib3.BaseHTTPResponse, transport: Transport, *, write: bool
-    ) -> ApiError | Unreachable:
-        try:
-            data = response.read(MAX_ERROR_BYTES, decode_content=True)
-        except (urllib3.exceptions.HTTPError, OSError):
-            data = b""
-        finally:
-            # Not released: the rest of a long body would be taken for the next answer.
-            response.close()
-        if 300 <= response.status < 400:
-            return Unreachable(
-                f"{transport.address} redirects elsewhere; "
-                "is it the address of a Kubernetes API server?"
-            )
-        return from_response(response.status, response.headers, data, write=write)
-
-    def _reload(self, used: Transport) -> bool:
-        """Read the credentials anew, unless they are fresh; True if so.
-
-        Many threads may see the same failure: only the first one reads.
-        """
-        with self._lock:
-            if self._transport is not used:
-                return True
-            if time.monotonic() - used.loaded_at < self._reload_after:
-                return False
-            try:
-                self._transport = credentials.load(self.config)
-            except Unreachable:
-                return False
-            return True
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    method: str
-    path: str
-    query: Query | None
-    body: Any
-    content_type: str
-    compress: bool
 
 
 def _be_patient(response: urllib3.BaseHTTPResponse, seconds: float) -> None:

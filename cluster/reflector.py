@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
@@ -59,10 +59,6 @@ Json = dict[str, Any]
 Wait = Callable[[threading.Event, float], object]
 
 log = structlog.get_logger("cluster.reflector")
-
-VERSION_SUSPECT_AFTER: Final = 3
-"""Server errors in a row when opening a watch until its version is given up: an
-unreadable resourceVersion is answered with 500, for ever."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +110,6 @@ class Reflector:
         self._wait = wait
         self._version: str | None = None
         self._suspect = True
-        self._server_errors = 0
         self._reported: tuple[State, str] | None = None
         self._log = log.bind(cluster=client.config.name, kind=served.resource.kind)
 
@@ -231,8 +226,8 @@ class Reflector:
         versions are compared as numbers, which they are in every Kubernetes; where
         they are not, we trust the server. Listing needlessly would be harmless.
         """
-        self._suspect = False
         page = next(self._pages(stop, 1, most=1), None)
+        self._suspect = False
         ours, theirs = self._version or "", page.resource_version if page else ""
         return ours.isdecimal() and theirs.isdecimal() and int(theirs) < int(ours)
 
@@ -245,7 +240,6 @@ class Reflector:
             while not stop.is_set():
                 event = reader.read(batch.patience())
                 if stream.opened:
-                    self._server_errors = 0
                     self._report(State.LIVE)
                 if event is not None:
                     any_event = True
@@ -293,23 +287,24 @@ class Reflector:
 
     def _saved_version(self) -> str | None:
         try:
-            return self._store.resume_from() or None
+            saved = self._store.resume_from() or ""
         # A store that cannot say where it was gets everything anew.
         except Exception as error:
             self._log.exception("store failed", operation="resume_from")
             self._report(State.RETRYING, _saving_failed(error))
             return None
+        # Versions are numbers in every Kubernetes. Anything else was saved for
+        # something else (a dump under the same name), and a watch from it would be
+        # answered with a server error for ever.
+        return saved if saved.isdecimal() else None
 
     def _refused(self, error: ApiError) -> float:
         if isinstance(error, Gone):
             self._version = None
             return self._backoff.next()
         if isinstance(error, TooManyRequests):
-            asked = error.retry_after
-            delay = self._backoff.next() if asked is None else asked
-            delay = min(delay, self._options.longest_retry_after)
             self._report(State.RETRYING, "the server is busy and asked us to wait")
-            return delay
+            return self._asked(error) or self._backoff.next()
         if isinstance(error, (Forbidden, Unauthorized)):
             self._report(State.FORBIDDEN, str(error))
             return self._long()
@@ -318,13 +313,13 @@ class Reflector:
             name = f"{self._served.resource.plural} in {self._served.api_version}"
             self._report(State.NOT_SERVED, f"the server does not serve {name}")
             return self._long()
-        if isinstance(error, ServerError):
-            self._server_errors += 1
-            if self._server_errors >= VERSION_SUSPECT_AFTER:
-                self._version = None
-        else:
+        if not isinstance(error, ServerError):
             self._version = None
-        return self._retry(str(error))
+        return max(self._retry(str(error)), self._asked(error))
+
+    def _asked(self, error: ApiError) -> float:
+        """How long the server asked us to wait, within reason."""
+        return min(error.retry_after or 0.0, self._options.longest_retry_after)
 
     def _store_failed(self, failure: _StoreError) -> float:
         self._log.error("store failed", exc_info=failure.cause)

@@ -481,3 +481,26 @@ def test_no_message_holds_a_secret(tmp_path):
     assert secret not in repr(client)
     assert secret not in repr(client.config)
     assert client.address == "127.0.0.1:1"
+
+
+def test_many_threads_may_share_a_client(client, standin):
+    failures: list[Exception] = []
+
+    def work(number: int) -> None:
+        try:
+            for i in range(10):
+                name = f"c-{number}-{i}"
+                client.create(CLAIMS, "default", claim(name))
+                client.patch(CLAIMS, "default", name, {"metadata": {"labels": {}}})
+                assert client.get(CLAIMS, "default", name)["metadata"]["name"] == name
+                assert sum(len(page.items) for page in client.list_pages(SLICES)) == 20
+        except Exception as error:  # the test names whatever a thread met
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=[number]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+    assert len(standin.store.objects("ResourceClaim")) == 80
