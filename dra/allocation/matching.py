@@ -58,7 +58,8 @@ class Matcher:
             table = self.table(ask, candidate.view)
         found = table[candidate.index]
         if found is None:
-            found = judge(ask.chain, candidate, lists=self.lists)
+            subject = Subject(candidate, lists=self.lists)
+            found = judge(ask.chain, subject, lists=self.lists)
             table[candidate.index] = found
         if isinstance(found, Trouble):
             where = ask.selectors[found.position].where
@@ -89,24 +90,49 @@ def verdicts(chain: tuple[str, ...], view: SliceView, *, lists: bool) -> list[ob
     return found
 
 
-def judge(chain: tuple[str, ...], candidate: Candidate, *, lists: bool) -> Verdict:
+class Subject:
+    """A device as expressions see it, converted when the first one asks."""
+
+    __slots__ = ("_candidate", "_value", "lists")
+
+    def __init__(self, candidate: Candidate, *, lists: bool) -> None:
+        self._candidate = candidate
+        self.lists = lists
+        self._value: DeviceMap | None = None
+
+    def value(self) -> DeviceMap:
+        """Raises dra.cel.EvaluationError when CEL cannot hold the device."""
+        if self._value is None:
+            device = self._candidate.device
+            given = cel.DeviceInput(
+                driver=self._candidate.id.driver,
+                attributes=device.attributes or {},
+                capacity=device.capacity or {},
+                allow_multiple_allocations=self._candidate.shareable,
+            )
+            self._value = cel.device_value(given, lists=self.lists)
+        return self._value
+
+
+def verdict_of(
+    chain: tuple[str, ...], candidate: Candidate, *, lists: bool, subject: Subject
+) -> Verdict:
+    """The verdict from the memo, or found and put there."""
+    table = verdicts(chain, candidate.view, lists=lists)
+    found = table[candidate.index]
+    if found is None:
+        found = table[candidate.index] = judge(chain, subject, lists=lists)
+    return found  # type: ignore[return-value]  # a table holds None or a verdict
+
+
+def judge(chain: tuple[str, ...], subject: Subject, *, lists: bool) -> Verdict:
     """Evaluate expressions in order on one device; the first that is not true decides."""
-    device = candidate.device
-    subject = cel.DeviceInput(
-        driver=candidate.id.driver,
-        attributes=device.attributes or {},
-        capacity=device.capacity or {},
-        allow_multiple_allocations=candidate.shareable,
-    )
-    value: DeviceMap | None = None
     for position, expression in enumerate(chain):
         program = _program(expression, lists=lists)
         if isinstance(program, str):
             return Trouble(position, program)
         try:
-            if value is None:
-                value = cel.device_value(subject, lists=lists)
-            if not program.evaluate_value(value):
+            if not program.evaluate_value(subject.value()):
                 return False
         except cel.EvaluationError as error:
             return Trouble(position, f"CEL runtime error: {error}")
