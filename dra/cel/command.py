@@ -60,6 +60,7 @@ def _evaluate(case: dict[str, Any]) -> dict[str, Any]:
         )
     except cel.CompileError as error:
         return out | {"compileError": str(error)}
+    out["cost"] = program.cost.high
     try:
         out["result"] = program.evaluate(_device(case.get("device") or {}))
     except cel.EvaluationError as error:

@@ -27,7 +27,8 @@ from dra.cel.ast import (
 from dra.cel.source import Problem
 from dra.cel.values import Value
 
-ACCUMULATOR: Final = "__result__"
+ACCUMULATOR: Final = "@result"
+_OLD_ACCUMULATOR: Final = "__result__"
 UNUSED: Final = "#unused"
 _SORT_INPUT: Final = "@__sortBy_input__"
 
@@ -152,7 +153,7 @@ type Maker = Callable[[Tree, Node, Args], Node | None]
 def _name(node: Node, message: str) -> str:
     if not isinstance(node, Ident):
         raise Problem(message, node.at, node.end)
-    if node.name == ACCUMULATOR:
+    if node.name == _OLD_ACCUMULATOR:
         raise Problem(
             "iteration variable overwrites accumulator variable", node.at, node.end
         )

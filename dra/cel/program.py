@@ -10,6 +10,7 @@ from typing import Final
 from dra.cel import evaluator
 from dra.cel.ast import Node
 from dra.cel.checker import Checked, check
+from dra.cel.cost import Range, estimate
 from dra.cel.devices import DeviceInput, clean, device_value
 from dra.cel.environments import DEFAULT, Age, CelFeatures, environment
 from dra.cel.errors import CompileError, EvaluationError, Issue
@@ -29,9 +30,15 @@ _CACHE_SIZE: Final = 4096
 
 
 class Program:
-    """A compiled selector; immutable and safe to share between threads."""
+    """A compiled selector; immutable and safe to share between threads.
 
-    __slots__ = ("_checked", "_slots", "_step", "expression", "features")
+    ``cost`` is the range of what one run may cost; the API server refuses a
+    selector whose ``cost.high`` is over :data:`~dra.cel.cost.LIMIT`.
+    """
+
+    cost: Range
+
+    __slots__ = ("_checked", "_slots", "_step", "cost", "expression", "features")
 
     def __init__(
         self, expression: str, checked: Checked, features: CelFeatures
@@ -40,6 +47,7 @@ class Program:
         self.features = features
         self._checked = checked
         self._step, self._slots = evaluator.build(checked)
+        self.cost = estimate(checked)
 
     @property
     def root(self) -> Node:
