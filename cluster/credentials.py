@@ -12,6 +12,7 @@ package raises is never passed on.
 
 from __future__ import annotations
 
+import ipaddress
 import time
 import warnings
 from collections.abc import Callable
@@ -54,11 +55,13 @@ class Transport:
 def load(config: ClusterConfig) -> Transport:
     """Read the credentials of ``config``. Raises :class:`Unreachable`; opens no connection."""
     if config.kubeconfig is not None:
-        exec_command = check_kubeconfig(config.kubeconfig, config.context)
-        transport = _load(_read_kubeconfig, config, f"kubeconfig {config.kubeconfig}")
-        if exec_command and not _has_identity(transport):
+        checked = check_kubeconfig(config.kubeconfig, config.context)
+        transport = _load(
+            _read_kubeconfig, config, f"kubeconfig {config.kubeconfig}", checked
+        )
+        if checked.command and not _has_identity(transport):
             raise Unreachable(
-                f"the command {exec_command}, which kubeconfig {config.kubeconfig} "
+                f"the command {checked.command}, which kubeconfig {config.kubeconfig} "
                 "names for credentials, failed; run it by hand to see why"
             )
         return transport
@@ -67,6 +70,7 @@ def load(config: ClusterConfig) -> Transport:
             _read_service_account,
             config,
             "inCluster: true, but the service account of a pod",
+            Checked(),
         )
     raise Unreachable(f"{config.name} is a dump; there is no server to connect to")
 
@@ -85,7 +89,10 @@ def authorization(transport: Transport) -> str | None:
 
 
 def _load(
-    read: Callable[[ClusterConfig, Any], None], config: ClusterConfig, what: str
+    read: Callable[[ClusterConfig, Any], None],
+    config: ClusterConfig,
+    what: str,
+    checked: Checked,
 ) -> Transport:
     import urllib3
     from kubernetes.client import Configuration
@@ -97,6 +104,9 @@ def _load(
         settings.keep_alive = True
         settings.retries = False
         read(config, settings)
+        if not checked.proxy and _is_loopback(settings.host):
+            # A proxy of the environment is meant for other machines.
+            settings.proxy = None
         pool = RESTClientObject(settings).pool_manager
     # The package raises its own error as well as KeyError, TypeError, OSError
     # and binascii.Error, all with file contents in their text.
@@ -143,13 +153,30 @@ def _has_identity(transport: Transport) -> bool:
     )
 
 
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 # --- the checks ------------------------------------------------------------
 
 
-def check_kubeconfig(path: Path, context: str = "") -> str:
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the context of a kubeconfig says that its reader does not tell."""
+
+    command: str = ""
+    """The command that gives the credentials."""
+    proxy: bool = False
+    """Whether it names a proxy itself."""
+
+
+def check_kubeconfig(path: Path, context: str = "") -> Checked:
     """Find the usual mistakes before the ``kubernetes`` package does.
 
-    Returns the credential command of the user, ``""`` where there is none.
     Raises :class:`Unreachable` with a sentence that names file and field.
     """
     what = f"kubeconfig {path}"
@@ -180,7 +207,10 @@ def check_kubeconfig(path: Path, context: str = "") -> str:
         if named and not (path.parent / str(file)).is_file():
             raise Unreachable(f"{what}: {key} names {file}, which does not exist")
     command = user.get("exec")
-    return str(command.get("command") or "") if isinstance(command, dict) else ""
+    return Checked(
+        command=str(command.get("command") or "") if isinstance(command, dict) else "",
+        proxy=bool(cluster.get("proxy-url")),
+    )
 
 
 def _read(path: Path, what: str) -> Any:

@@ -157,6 +157,24 @@ def test_a_credential_command_that_fails_is_named(tmp_path):
         ClusterClient.connect(config)
 
 
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with RudeServer(VERSION) as server:
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
+        assert client.version() == "v1.36.2"
+        through = {"proxy-url": "http://127.0.0.1:1"}
+        client = ClusterClient.connect(
+            config_for(tmp_path, server.url, cluster=through)
+        )
+        with pytest.raises(Unreachable, match="the proxy on the way to"):
+            client.version()
+
+
 # --- TLS ---
 
 
