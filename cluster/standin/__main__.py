@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import signal
 import sys
 import threading
 from pathlib import Path
+
+import structlog
 
 from cluster.errors import DumpError
 from cluster.standin.generator import generate
@@ -87,5 +90,16 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _run() -> int:
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    try:
+        return main()
+    except KeyboardInterrupt:
+        return 130
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_run())

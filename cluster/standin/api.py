@@ -294,7 +294,7 @@ def _content_type(request: Request) -> str:
 def _decode(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise bad_request(f"the object provided is unrecognized: {error}") from error
 
 

@@ -70,7 +70,7 @@ class Life:
                 # Whatever a client wrote to the objects, life goes on.
                 log.exception("life_step_failed")
             else:
-                log.info("life_step", done=done)
+                log.debug("life_step", done=done)
 
     # --- one step ---------------------------------------------------------
 

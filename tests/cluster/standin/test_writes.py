@@ -295,7 +295,11 @@ def test_paths_that_lead_nowhere_are_404_without_a_name(http: Http, path: str) -
     assert (reply.status, reply.json["details"]) == (404, {})
 
 
-@pytest.mark.parametrize("body", [b"{not json", b"[1]", b'"text"', b"\xff\xfe", b""])
+@pytest.mark.parametrize(
+    "body",
+    [b"{not json", b"[1]", b'"text"', b"\xff\xfe", b"", b"[" * 100_000],
+    ids=["no json", "list", "text", "no utf-8", "nothing", "too deep"],
+)
 def test_bodies_that_are_no_object_are_400(http: Http, body: bytes) -> None:
     assert http.post(CLAIMS, body).status == 400
     assert http.send("PATCH", C1, body, content_type=STRATEGIC).status in (400, 404)
