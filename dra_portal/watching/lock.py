@@ -15,6 +15,7 @@ import os
 import socket
 import time
 import uuid
+from contextlib import suppress
 from datetime import timedelta
 
 import structlog
@@ -106,6 +107,7 @@ class WatchLock:
             models.WatchLock.objects.filter(name=NAME, owner=self.owner).delete()
         except DatabaseError as error:
             log.warning("watch.release_failed", reason=str(error))
+        self._unlock()
         self._end_session()
 
     def _acquire_advisory(self) -> bool:
@@ -118,7 +120,16 @@ class WatchLock:
         except DatabaseError:
             self._end_session()
             raise
+        if not locked:
+            self._end_session()
         return bool(locked)
+
+    def _unlock(self) -> None:
+        """Free the advisory lock now; the end of a session frees it a bit later."""
+        if self._session is None:
+            return
+        with suppress(DatabaseError, InterfaceError), self._session.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_KEY])
 
     def _session_lives(self) -> bool:
         assert self._session is not None

@@ -1,0 +1,124 @@
+"""One watch at a time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from cluster.standin.server import StandinServer
+from dra_portal.watching import AlreadyWatchedError, LockLostError, Watching, WatchLock
+from inventory import models
+from tests.dra_portal.watched import clusters_of, equal, eventually, watch
+from tests.inventory.mirror.worlds import slice_
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+on_postgresql = pytest.mark.skipif(
+    "connection.vendor != 'postgresql'", reason="there is no session that could die"
+)
+
+
+def test_only_one_gets_the_lock() -> None:
+    first, second = WatchLock(), WatchLock()
+    assert first.acquire()
+    assert not second.acquire()
+    first.release()
+    assert second.acquire()
+    second.release()
+
+
+def test_the_owner_may_ask_again() -> None:
+    lock = WatchLock()
+    assert lock.acquire()
+    assert lock.acquire()
+    assert lock.renew()
+    lock.release()
+
+
+def test_who_lost_the_lock_cannot_write() -> None:
+    first, second = WatchLock(), WatchLock()
+    assert first.acquire()
+    with transaction.atomic():
+        first.fence()
+    first.release()
+    assert second.acquire()
+    with pytest.raises(LockLostError), transaction.atomic():
+        first.fence()
+    with transaction.atomic():
+        second.fence()
+    second.release()
+
+
+@pytest.mark.skipif(
+    "connection.vendor == 'postgresql'", reason="its server knows who lives"
+)
+def test_a_silent_owner_is_replaced() -> None:
+    first, second = WatchLock(), WatchLock()
+    assert first.acquire()
+    long_ago = timezone.now() - timedelta(minutes=5)
+    models.WatchLock.objects.update(heartbeat=long_ago)
+    assert second.acquire()
+    first._beat = 0.0
+    assert not first.renew()
+    second.release()
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs sessions")
+def test_an_owner_whose_session_broke_notices_and_is_replaced() -> None:
+    first, second = WatchLock(), WatchLock()
+    assert first.acquire()
+    assert first._session is not None
+    with first._session.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (pid,) = cursor.fetchone()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    assert second.acquire()
+    assert not first.renew()
+    with pytest.raises(LockLostError), transaction.atomic():
+        first.fence()
+    second.release()
+
+
+def test_a_second_watch_waits_for_the_first_and_takes_over(tmp_path: Path) -> None:
+    with StandinServer([slice_("a")]) as server:
+        path = clusters_of(server, tmp_path)
+        first, second = WatchLock(), WatchLock()
+        with watch(path, lock=first) as one:
+            eventually(equal(server))
+            with watch(path, lock=second):
+                owner = models.WatchLock.objects.get().owner
+                assert owner == first.owner
+                one.end()
+                eventually(lambda: models.WatchLock.objects.get().owner == second.owner)
+                server.store.put(slice_("b", pool="node-2"))
+                eventually(equal(server))
+
+
+def test_a_watch_that_lost_the_lock_stops_writing_and_waits(tmp_path: Path) -> None:
+    with StandinServer([slice_("a")]) as server:
+        lock = WatchLock()
+        with watch(clusters_of(server, tmp_path), lock=lock):
+            eventually(equal(server))
+            models.WatchLock.objects.update(owner="somebody else")
+            server.store.put(slice_("b", pool="node-2"))
+            lock._beat = 0.0
+            # It finds out, and becomes the watch again when nobody else lives.
+            models.WatchLock.objects.update(
+                heartbeat=timezone.now() - timedelta(minutes=5)
+            )
+            eventually(equal(server))
+
+
+def test_once_refuses_while_another_watches(tmp_path: Path) -> None:
+    with StandinServer() as server:
+        path = clusters_of(server, tmp_path)
+        lock = WatchLock()
+        assert lock.acquire()
+        with pytest.raises(AlreadyWatchedError):
+            Watching(path).run_once()
+        lock.release()

@@ -1,0 +1,103 @@
+"""A watch of a stand-in cluster, for tests."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+
+from cluster.reflector import Options
+from cluster.standin.server import StandinServer
+from dra_portal.watching import Times, Watching, WatchLock
+from inventory.models import Cluster, WatchState
+from tests.inventory.mirror.worlds import assert_mirror_equals_server
+
+FAST = Times(tick=0.05, lock=0.05, discovery=0.3, poll=0.05, prune=0.5)
+OPTIONS = Options(batch_seconds=0.02, poll_seconds=0.05, refused_seconds=0.3)
+
+
+def write_clusters(folder: Path, text: str) -> Path:
+    path = folder / "clusters.yaml"
+    path.write_text(f"clusters:\n{text}", encoding="utf-8")
+    return path
+
+
+def clusters_of(server: StandinServer, folder: Path, name: str = "demo") -> Path:
+    server.write_kubeconfig(folder / f"{name}.kubeconfig")
+    return write_clusters(
+        folder, f"- {{name: {name}, kubeconfig: {name}.kubeconfig}}\n"
+    )
+
+
+class Running:
+    """A watch in a thread."""
+
+    def __init__(self, path: Path, **arguments: Any) -> None:
+        arguments = {"times": FAST, "options": OPTIONS, **arguments}
+        self.watching = Watching(path, **arguments)
+        self.stop = threading.Event()
+        self.error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="watching")
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.watching.run(self.stop)
+        except BaseException as error:
+            self.error = error
+
+    def end(self) -> float:
+        """Stop it; how many seconds that took."""
+        began = time.monotonic()
+        self.stop.set()
+        self.watching.stop_now()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+        return time.monotonic() - began
+
+
+@contextmanager
+def watch(path: Path, **arguments: Any) -> Iterator[Running]:
+    running = Running(path, **arguments)
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+def eventually(check: Callable[[], Any], *, seconds: float = 30.0) -> None:
+    """Until ``check`` is true or raises nothing; its last failure otherwise."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            if check() is not False:
+                return
+            failure: BaseException = AssertionError("it never became true")
+        except (AssertionError, ObjectDoesNotExist) as error:
+            failure = error
+        if time.monotonic() > deadline:
+            raise failure
+        time.sleep(0.05)
+
+
+def equal(server: StandinServer, name: str = "demo") -> Callable[[], None]:
+    """The tables hold what the server holds, and the watch knows it is up to date."""
+
+    def check() -> None:
+        cluster = Cluster.objects.get(name=name)
+        assert_mirror_equals_server(cluster, server.store.objects)
+
+    return check
+
+
+def states(name: str = "demo") -> dict[str, str]:
+    rows = WatchState.objects.filter(cluster__name=name)
+    return dict(rows.values_list("kind", "state"))
+
+
+__all__ = ["FAST", "OPTIONS", "Running", "WatchLock"]
