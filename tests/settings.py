@@ -15,4 +15,4 @@ os.environ.setdefault("DRA_PORTAL_LOG_LEVEL", "WARNING")
 from dra_portal.settings import *  # noqa: E402, F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-STATIC_ROOT.mkdir(exist_ok=True)  # type: ignore[name-defined]  # noqa: F405
+STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  # from the star import

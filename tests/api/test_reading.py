@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from django.test import Client
@@ -89,7 +90,7 @@ def test_pages_follow_each_other_by_cursor_without_gap_or_repeat(
     demo: Cluster, client_of: Callable[..., Client]
 ) -> None:
     client = client_of("viewer")
-    whole = client.get("/api/v1/devices/", {"limit": 1000}).json()["results"]
+    whole = client.get("/api/v1/devices/", {"limit": "1000"}).json()["results"]
     seen, address = [], "/api/v1/devices/?limit=7"
     while address:
         page = client.get(address).json()
@@ -146,7 +147,7 @@ def test_filters_are_those_of_the_page(
     demo: Cluster, client_of: Callable[..., Client]
 ) -> None:
     answer = client_of("viewer").get(
-        "/api/v1/claims/", {"cluster": demo.name, "state": "pending", "limit": 500}
+        "/api/v1/claims/", {"cluster": demo.name, "state": "pending", "limit": "500"}
     )
     states = {row["state"] for row in answer.json()["results"]}
     assert states == {"pending"}
@@ -157,13 +158,13 @@ def test_a_list_costs_the_same_queries_for_any_number_of_rows(
     name: str,
     demo: Cluster,
     client_of: Callable[..., Client],
-    django_assert_max_num_queries: Callable[..., object],
+    django_assert_max_num_queries: Callable[..., AbstractContextManager[object]],
 ) -> None:
     client = client_of("viewer")
     with django_assert_max_num_queries(
         9
     ):  # session, user, groups, cluster, page, prefetches
-        client.get(f"/api/v1/{name}/", {"cluster": demo.name, "limit": 1000})
+        client.get(f"/api/v1/{name}/", {"cluster": demo.name, "limit": "1000"})
 
 
 def test_nobody_writes_to_a_mirror(
