@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from django.core.cache import cache
 
@@ -18,15 +18,31 @@ MAX_AGE: Final = 30.0
 _KEEP: Final = 3600
 
 
+class Known[T](NamedTuple):
+    """``fresh``: neither too old nor overtaken by a change long ago."""
+
+    value: T
+    fresh: bool
+
+
+def recall(name: str, cluster: Cluster) -> Known[Any] | None:
+    """The answer ``name`` as it was last computed, however old; None: never."""
+    known = cache.get(_key(name, cluster))
+    if known is None:
+        return None
+    seq, at, value = known
+    return Known(value, fresh=seq == cluster.seq or time.time() - at < MAX_AGE)
+
+
 def remembered[T](name: str, cluster: Cluster, compute: Callable[[], T]) -> T:
     """The answer ``name`` for the cluster at its present ``seq``, or a recent one."""
-    key = f"inventory:{name}:{cluster.pk}"
-    known = cache.get(key)
-    now = time.time()
-    if known is not None:
-        seq, at, value = known
-        if seq == cluster.seq or now - at < MAX_AGE:
-            return value  # type: ignore[no-any-return]  # we stored it below
+    known = recall(name, cluster)
+    if known is not None and known.fresh:
+        return known.value  # type: ignore[no-any-return]  # we stored it below
     value = compute()
-    cache.set(key, (cluster.seq, now, value), _KEEP)
+    cache.set(_key(name, cluster), (cluster.seq, time.time(), value), _KEEP)
     return value
+
+
+def _key(name: str, cluster: Cluster) -> str:
+    return f"inventory:{name}:{cluster.pk}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,7 +16,12 @@ from inventory.filtersets import ClassFilter
 from inventory.models import DeviceClass
 from inventory.queries import classes as queries
 from inventory.queries import devices
-from inventory.views.class_use import ClassUse, class_uses, classes_of_device
+from inventory.views.class_use import (
+    ClassUse,
+    class_uses,
+    classes_of_device,
+    known_class_uses,
+)
 from inventory.views.kit import ClusterDetail, ClusterList, InCluster, MirroredYaml
 from web import highlight
 from web.doors import RequiresRole
@@ -48,13 +54,13 @@ class Classes(ClusterList[DeviceClass]):
             Column(
                 "free",
                 "Free / matched",
-                value=lambda c: self._use(c).free,
-                cell=lambda c: _use_cell(self._use(c)),
+                value=lambda c: use.free if (use := self._use(c)) else None,
+                cell=self._use_cell,
             ),
             Column(
                 "matched",
                 "Matched",
-                value=lambda c: self._use(c).matched,
+                value=lambda c: use.matched if (use := self._use(c)) else None,
                 kind="number",
             ),
             Column(
@@ -93,21 +99,39 @@ class Classes(ClusterList[DeviceClass]):
         return queries.class_rows(self.cluster)
 
     def prepare(self, rows: list[DeviceClass]) -> list[DeviceClass]:
-        self._uses = class_uses(self.cluster)
+        waits = self.is_fragment or "format" in self.request.GET
+        self._uses = class_uses(self.cluster) if waits else self._known[0]
         self._asked = claim_queries.class_use_counts(self.cluster)
         return rows
 
-    def _use(self, row: DeviceClass) -> ClassUse:
-        return self._uses.get(row.name, ClassUse())
+    @cached_property
+    def _known(self) -> tuple[dict[str, ClassUse], bool]:
+        return known_class_uses(self.cluster)
+
+    @property
+    def incomplete(self) -> bool:
+        """The page is shown at once, with what was counted before, if anything was."""
+        return not self.is_fragment and not self._known[1]
+
+    def _use(self, row: DeviceClass) -> ClassUse | None:
+        return self._uses.get(row.name)
 
     def _problem(self, row: DeviceClass) -> str:
-        return row.problem or self._use(row).problem
+        use = self._use(row)
+        return row.problem or (use.problem if use else "")
 
     def _asked_cell(self, row: DeviceClass, index: int, page: str) -> str:
         number = self._asked.get(row.name, (0, 0))[index]
         if not number:
             return cells.NOTHING
         return cells.link(f"{self.url(page)}?device_class={row.name}", f"{number:,}")
+
+    def _use_cell(self, row: DeviceClass) -> str:
+        use = self._use(row)
+        if use is None:
+            word = "counting …" if self.incomplete else "not counted"
+            return format_html('<span class="dim">{}</span>', word)
+        return _use_cell(use)
 
 
 def _use_cell(use: ClassUse) -> str:
@@ -156,7 +180,9 @@ class ClassPage(ClusterDetail[DeviceClass]):
         return Heading(
             kind="Class",
             name=row.name,
-            sentence=self._sentence(),
+            sentence=f"This class cannot be read: {row.problem} Claims that ask for it wait."
+            if row.problem
+            else "",
             badges=badges,
             crumbs=[
                 self.cluster_crumb(),
@@ -201,15 +227,22 @@ class ClassPage(ClusterDetail[DeviceClass]):
     def extra(self) -> dict[str, object]:
         row = self.object
         asked = claim_queries.class_use_counts(self.cluster)
+        uses, fresh = self._uses
+        use = uses.get(row.name)
         return super().extra() | {
             "expressions": queries.expressions(row.raw),
-            "use": self._use,
+            "use": use,
+            "use_sentence": _use_sentence(use) if use else "",
+            "fresh": fresh,
             "asked": asked.get(row.name, (0, 0)),
         }
 
-    @property
-    def _use(self) -> ClassUse:
-        return class_uses(self.cluster).get(self.object.name, ClassUse())
+    @cached_property
+    def _uses(self) -> tuple[dict[str, ClassUse], bool]:
+        """Counted now for the fragment; the page shows what was counted before."""
+        if getattr(self.request, "htmx", None):
+            return class_uses(self.cluster), True
+        return known_class_uses(self.cluster)
 
     def tab_claims(self) -> dict[str, object]:
         rows = claim_queries.claims_of_class(self.cluster, self.object.name)
@@ -218,22 +251,20 @@ class ClassPage(ClusterDetail[DeviceClass]):
     def tab_config(self) -> dict[str, object]:
         return {"configs": queries.configs(self.object.raw)}
 
-    def _sentence(self) -> str:
-        row, use = self.object, self._use
-        if row.problem:
-            return (
-                f"This class cannot be read: {row.problem} Claims that ask for it wait."
-            )
-        if use.problem:
-            return (
-                f"{use.problem} A claim that asks for this class cannot be scheduled."
-            )
-        if not use.matched:
-            return (
-                "No published device matches it: a claim that asks for it waits. "
-                "Compare the selector with the attributes on the page Devices."
-            )
-        return f"{use.free:,} of {cells.count(use.matched, 'matching device')} free."
+
+def _use_sentence(use: ClassUse) -> str:
+    if use.problem:
+        devices_ = cells.count(use.failing, "device")
+        return (
+            f"The selector fails on {devices_}: {use.problem} A claim that comes to one "
+            "of these cannot be scheduled."
+        )
+    if not use.matched:
+        return (
+            "No published device matches it: a claim that asks for it waits. "
+            "Compare the selector with the attributes on the page Devices."
+        )
+    return ""
 
 
 class ClassYaml(MirroredYaml):

@@ -249,6 +249,9 @@
     setPolling(true);
   }
 
+  // What was too costly to wait for.
+  for (const element of document.querySelectorAll("[data-refresh-now]")) reload(element);
+
   // Elements that age without an event (the freshness line).
   setInterval(() => {
     if (document.hidden) return;

@@ -102,6 +102,11 @@ class ListPage[M: Model](RequiresRole, View):
         """More template context."""
         return {}
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether the page should ask for its rows again as soon as it is shown."""
+        return False
+
     def available_columns(self) -> Sequence[Column]:
         """All columns that ``?cols=`` may name."""
         return self.columns
@@ -128,14 +133,19 @@ class ListPage[M: Model](RequiresRole, View):
         return self._page(request)
 
     def _page(self, request: HttpRequest) -> HttpResponse:
-        htmx = getattr(request, "htmx", None)
-        fragment = (
-            bool(htmx) and not htmx.history_restore_request and htmx.target == "results"
-        )
+        fragment = self.is_fragment
         template = self.results_template if fragment else self.template_name
         response = render(request, template, self._context(fragment=fragment))
         patch_vary_headers(response, ("HX-Request", "HX-Target"))
         return response
+
+    @cached_property
+    def is_fragment(self) -> bool:
+        """Whether only the rows are asked for."""
+        htmx = getattr(self.request, "htmx", None)
+        return (
+            bool(htmx) and not htmx.history_restore_request and htmx.target == "results"
+        )
 
     def _context(self, *, fragment: bool) -> dict[str, object]:
         page = self.current_page
@@ -341,7 +351,7 @@ class ListPage[M: Model](RequiresRole, View):
     @cached_property
     def size(self) -> int:
         asked = self.request.GET.get("size", "")
-        return int(asked) if asked in map(str, PAGE_SIZES) else self.page_size
+        return int(asked) if asked in map(str, self.page_sizes) else self.page_size
 
     @cached_property
     def paginator(self) -> Paginator[M]:
@@ -383,7 +393,7 @@ class ListPage[M: Model](RequiresRole, View):
     def size_links(self) -> list[tuple[int, str, bool]]:
         return [
             (size, with_parameters(self.request, size=size), size == self.size)
-            for size in PAGE_SIZES
+            for size in self.page_sizes
         ]
 
     @property
