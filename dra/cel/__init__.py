@@ -11,14 +11,19 @@ from dra.cel.devices import DeviceInput, device_value
 from dra.cel.environments import CelFeatures
 from dra.cel.errors import CompileError, EvaluationError, Issue
 from dra.cel.program import Program, compile  # noqa: A004 - the word of the field
+from dra.cel.reads import Read
+from dra.cel.selection import DeviceTable, evaluate_many
 
 __all__ = [
     "CelFeatures",
     "CompileError",
     "DeviceInput",
+    "DeviceTable",
     "EvaluationError",
     "Issue",
     "Program",
+    "Read",
     "compile",
     "device_value",
+    "evaluate_many",
 ]

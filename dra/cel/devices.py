@@ -81,7 +81,8 @@ def _version(text: str) -> Value:
         raise EvaluationError(f"parse semantic version: {error}") from error
 
 
-def _capacity_value(capacity: DeviceCapacity) -> QuantityValue:
+def capacity_value(capacity: DeviceCapacity) -> QuantityValue:
+    """The CEL value of a capacity. Raises :class:`EvaluationError`."""
     try:
         return QuantityValue(quantity.read(capacity.value))
     except QuantityError as error:
@@ -118,5 +119,24 @@ def device_value(device: DeviceInput, *, lists: bool) -> DeviceMap:
             "attribute",
             lambda attribute: attribute_value(attribute, lists=lists),
         ),
-        capacity=_domains(device.capacity, driver, "capacity", _capacity_value),
+        capacity=_domains(device.capacity, driver, "capacity", capacity_value),
     )
+
+
+def problem_of(device: DeviceInput, *, lists: bool) -> str | None:
+    """Why no expression has an answer for the device, or None."""
+    for name, attribute in device.attributes.items():
+        if attribute.version is None and (not lists or attribute.versions is None):
+            scalar = (attribute.string, attribute.int_, attribute.bool_)
+            if any(value is not None for value in scalar):
+                continue
+        try:
+            attribute_value(attribute, lists=lists)
+        except EvaluationError as error:
+            return f"attribute {name}: {error}"
+    for name, capacity in device.capacity.items():
+        try:
+            capacity_value(capacity)
+        except EvaluationError as error:
+            return f"capacity {name}: {error}"
+    return None

@@ -17,6 +17,7 @@ from dra.cel.errors import CompileError, EvaluationError, Issue
 from dra.cel.operators import type_name
 from dra.cel.parser import parse
 from dra.cel.plan import Step
+from dra.cel.reads import Read, reads
 from dra.cel.source import Problem, issue, refusal
 from dra.cel.types import Type
 from dra.cel.validators import validate
@@ -33,12 +34,22 @@ class Program:
     """A compiled selector; immutable and safe to share between threads.
 
     ``cost`` is the range of what one run may cost; the API server refuses a
-    selector whose ``cost.high`` is over :data:`~dra.cel.cost.LIMIT`.
+    selector whose ``cost.high`` is over :data:`~dra.cel.cost.LIMIT`. ``reads``
+    is everything of a device that it may look at, None when that has no bounds.
     """
 
     cost: Range
+    reads: frozenset[Read] | None
 
-    __slots__ = ("_checked", "_slots", "_step", "cost", "expression", "features")
+    __slots__ = (
+        "_checked",
+        "_slots",
+        "_step",
+        "cost",
+        "expression",
+        "features",
+        "reads",
+    )
 
     def __init__(
         self, expression: str, checked: Checked, features: CelFeatures
@@ -48,6 +59,7 @@ class Program:
         self._checked = checked
         self._step, self._slots = evaluator.build(checked)
         self.cost = estimate(checked)
+        self.reads = reads(checked)
 
     @property
     def root(self) -> Node:

@@ -1,0 +1,161 @@
+"""Which parts of a device an expression looks at, known without running it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from dra.cel.ast import (
+    Call,
+    Comprehension,
+    Ident,
+    Literal,
+    Node,
+    Select,
+    children,
+)
+from dra.cel.checker import Checked
+
+WHOLE: Final = "*"
+"""As an identifier: every identifier of the domain."""
+
+
+class Read(NamedTuple):
+    """One thing that is looked at.
+
+    ``kind`` is the field of the device. For ``attributes`` and ``capacity`` there
+    is a ``domain``, and an ``identifier`` in it: a name, :data:`WHOLE`, or empty
+    where only the presence of the domain matters.
+    """
+
+    kind: str
+    domain: str = ""
+    identifier: str = ""
+
+
+class _Shape(NamedTuple):
+    """What a node stands for: the device, one of its maps, or a domain of it."""
+
+    kind: str = ""
+    domain: str | None = None
+
+
+_DEVICE: Final = _Shape()
+_MAPS: Final = ("attributes", "capacity")
+
+
+class _UnboundedError(Exception):
+    """The expression may look at anything."""
+
+
+def reads(checked: Checked) -> frozenset[Read] | None:
+    """Everything the expression may look at, or None when that has no bounds."""
+    walk = _Walk(checked)
+    try:
+        walk.escape(walk.visit(checked.root))
+    except _UnboundedError:
+        return None
+    return frozenset(walk.found)
+
+
+class _Walk:
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+        self._scopes: list[dict[str, _Shape | None]] = [{"device": _DEVICE}]
+        self.found: set[Read] = set()
+
+    def escape(self, shape: _Shape | None) -> None:
+        """A device, map or domain is used as a value: all of it is read."""
+        if shape is None:
+            return
+        if shape.domain is None:
+            raise _UnboundedError
+        self.found.add(Read(shape.kind, shape.domain, WHOLE))
+
+    def visit(self, node: Node) -> _Shape | None:
+        match node:
+            case Ident() | Select() if node.id in self._checked.constants:
+                return None
+            case Ident(name=name):
+                return self._named(name.removeprefix("."))
+            case Select(operand=operand, field=field, test=test):
+                return self._member(self.visit(operand), field, test=test)
+            case Call(function="_?._", args=(operand, Literal(value=field))):
+                return self._member(self.visit(operand), field)
+            case Call(function="_[_]" | "_[?_]", args=(operand, key)):
+                return self._index(operand, key)
+            case Call(function="@in", args=(element, container)):
+                return self._membership(element, container)
+            case Call(function="dyn", args=(arg,)):
+                return self.visit(arg)
+            case Comprehension():
+                return self._comprehension(node)
+        for child in self._operands(node):
+            self.escape(self.visit(child))
+        return None
+
+    def _operands(self, node: Node) -> tuple[Node, ...]:
+        if isinstance(node, Call):
+            resolution = self._checked.calls.get(node.id)
+            if resolution is not None and resolution.namespaced:
+                return node.args
+        return children(node)
+
+    def _named(self, name: str) -> _Shape | None:
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
+    def _member(
+        self, shape: _Shape | None, name: str, *, test: bool = False
+    ) -> _Shape | None:
+        if shape is None:
+            return None
+        if shape == _DEVICE:
+            if name in _MAPS:
+                return None if test else _Shape(name)
+            self.found.add(Read(name))
+            return None
+        if shape.domain is None:
+            # A domain is always there when asked for by name.
+            return None if test else _Shape(shape.kind, name)
+        self.found.add(Read(shape.kind, shape.domain, name))
+        return None
+
+    def _index(self, operand: Node, key: Node) -> _Shape | None:
+        shape = self.visit(operand)
+        if isinstance(key, Literal) and isinstance(key.value, str):
+            return self._member(shape, key.value)
+        self.escape(self.visit(key))
+        self.escape(shape)
+        return None
+
+    def _membership(self, element: Node, container: Node) -> _Shape | None:
+        shape = self.visit(container)
+        named = isinstance(element, Literal) and isinstance(element.value, str)
+        if named and shape is not None and shape != _DEVICE:
+            name = element.value  # type: ignore[attr-defined]  # a literal, see above
+            if shape.domain is None:
+                self.found.add(Read(shape.kind, name))
+            else:
+                self.found.add(Read(shape.kind, shape.domain, name))
+            return None
+        self.escape(self.visit(element))
+        self.escape(shape)
+        return None
+
+    def _comprehension(self, node: Comprehension) -> _Shape | None:
+        self.escape(self.visit(node.iter_range))
+        self._scopes.append({node.accu_var: self.visit(node.accu_init)})
+        self._scopes.append({node.iter_var: None, node.iter_var2: None})
+        for part in (node.condition, node.step):
+            self.escape(self.visit(part) if not self._is_unused(node, part) else None)
+        self._scopes.pop()
+        shape = self.visit(node.result)
+        self._scopes.pop()
+        return shape
+
+    @staticmethod
+    def _is_unused(node: Comprehension, part: Node) -> bool:
+        """The step of a bound value, which never runs, is just its name."""
+        return isinstance(part, Ident) and part.name == node.accu_var
