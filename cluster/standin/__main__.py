@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import signal
 import sys
@@ -67,6 +68,19 @@ def _complain(sentence: str) -> int:
     return 1
 
 
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if (seconds := float(text)) > 0:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text} is no number of seconds above 0")
+
+
+def _count(text: str) -> int:
+    if text.isdecimal():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text} is no number of nodes")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m cluster.standin",
@@ -80,10 +94,10 @@ def _parser() -> argparse.ArgumentParser:
         nargs="+",
         help="dumps (JSON or YAML) instead of making one",
     )
-    add("--nodes", type=int, default=20, help="size of the cluster that is made")
+    add("--nodes", type=_count, default=20, help="size of the cluster that is made")
     add("--seed", type=int, default=1, help="the same seed makes the same cluster")
     add("--life", action="store_true", help="let pods come and go, devices fail")
-    add("--interval", type=float, default=8.0, help="seconds between steps of life")
+    add("--interval", type=_seconds, default=8.0, help="seconds between steps of life")
     add("--kubeconfig", type=Path, help="write a kubeconfig to this file")
     add("--serve", default="", help="versions of resource.k8s.io: v1, v1beta2, v1beta1")
     add("--control", action="store_true", help="open /standin/faults (for tests)")
