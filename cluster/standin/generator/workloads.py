@@ -345,7 +345,7 @@ class Workloads:
         )
 
     def _monitoring(self) -> None:
-        """A health agent with admin access: it sees devices that others hold."""
+        """A health exporter with admin access: it sees devices that others hold."""
         node = next((n for n in self._nodes if n.kind == "h100"), None)
         if node is None:
             return
@@ -359,7 +359,7 @@ class Workloads:
         ]
         pod = self._pod(
             "monitoring",
-            "gpu-health-agent-0",
+            "gpu-health-exporter-0",
             node=node.name,
             age=9 * 24 * _HOUR,
             image="gpu-health:1.0",
