@@ -7,7 +7,9 @@ in turn, and the first complete solution wins (allocator.md sections 4 to 6).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+import sys
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from typing import Final
 
 from dra.allocation.booking import Bookings, Pick
 from dra.allocation.constraints import Rule, make_rules
@@ -15,10 +17,14 @@ from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.matching import Matcher
 from dra.allocation.outcome import Budget
+from dra.allocation.pruning import Insight, insight_into
 from dra.allocation.quirks import Quirk
-from dra.allocation.request import MAX_RESULTS, Ask, ClaimPlan, Plan
-from dra.allocation.views import Candidate, SliceView, view_of
+from dra.allocation.request import MAX_RESULTS, Ask, Plan
+from dra.allocation.views import Candidate, view_of
 from dra.pools import NodePool
+
+_PATIENCE: Final = 1_000
+"""Steps before the search takes the time to gain insight."""
 
 
 class OutOfBudgetError(Exception):
@@ -73,15 +79,23 @@ class _Place:
 
 
 class _Frame:
-    """A choice that can be made otherwise."""
+    """A choice that can be made otherwise.
 
-    __slots__ = ("at", "next", "options", "pick")
+    ``blame`` and ``hopeless`` are kept for a search with insight: depths of the
+    earlier choices that had a part in this one's failures, and signatures of
+    devices that led nowhere.
+    """
 
-    def __init__(self, at: _Place, options: str) -> None:
+    __slots__ = ("at", "blame", "depth", "hopeless", "next", "options", "pick")
+
+    def __init__(self, at: _Place, options: str, depth: int) -> None:
         self.at = at
         self.options = options
+        self.depth = depth
         self.next = 0
         self.pick: Pick | None = None
+        self.blame: set[int] = set()
+        self.hopeless: set[Hashable] = set()
 
 
 class Search:
@@ -114,6 +128,8 @@ class Search:
             )
             for claim in plan.claims
         ]
+        self.quirks = quirks
+        self.insight: Insight | None = None
         self.everything: dict[Ask, tuple[Candidate, ...]] = {}
         self.per_claim = [0] * len(plan.claims)
         self.least_later: list[list[int]] = []
@@ -177,22 +193,58 @@ class Search:
         """
         stack: list[_Frame] = []
         at: _Place | None = _Place()
-        while True:
-            if at is not None:
-                at = self._skip_finished(at)
-                if at.claim == len(self.plan.claims):
-                    return self._solution(stack)
-                frame = self._open(at)
-                if frame is None:
-                    at = None
-                    continue
-                stack.append(frame)
-            elif not stack:
-                return None
+        patience = self.meter.steps + _PATIENCE
+        while at is not None:
+            if self.meter.steps > patience:
+                patience = sys.maxsize
+                if self._gain_insight(stack):
+                    at = _Place()
+            at = self._skip_finished(at)
+            if at.claim == len(self.plan.claims):
+                return self._solution(stack)
+            stack.append(self._open(at, stack))
+            at = self._go_on(stack)
+        return None
+
+    def _go_on(self, stack: list[_Frame]) -> _Place | None:
+        """From the latest choice that can be made otherwise; None: no more."""
+        while stack:
             frame = stack[-1]
             at = self._advance(frame)
-            if at is None:
-                stack.pop()
+            if at is not None:
+                return at
+            stack.pop()
+            if self.insight is not None:
+                self._jump(stack, frame.blame)
+        return None
+
+    def _jump(self, stack: list[_Frame], blame: set[int]) -> None:
+        """Back to the latest choice that had a part in a failure."""
+        while stack and stack[-1].depth not in blame:
+            skipped = stack.pop()
+            if skipped.pick is not None:
+                self._undo(skipped)
+        if stack:
+            stack[-1].blame |= blame - {stack[-1].depth}
+
+    def _gain_insight(self, stack: list[_Frame]) -> bool:
+        """Begin again with insight if the question allows it."""
+        insight = insight_into(
+            self.plan,
+            [candidate for view in self.views for candidate in view.candidates],
+            self.rules,
+            self.matcher,
+            self.bookings,
+            self.quirks,
+        )
+        if insight is None:
+            return False
+        while stack:
+            frame = stack.pop()
+            if frame.pick is not None:
+                self._undo(frame)
+        self.insight = insight
+        return True
 
     def _skip_finished(self, at: _Place) -> _Place:
         """The next place where something has to be chosen."""
@@ -218,23 +270,34 @@ class Search:
     def _wanted(self, ask: Ask) -> int:
         return len(self.everything[ask]) if ask.everything else ask.count
 
-    def _open(self, at: _Place) -> _Frame | None:
-        """The choice to make at this place; None when there is none to make."""
+    def _open(self, at: _Place, stack: Sequence[_Frame]) -> _Frame:
+        """The choice to make at this place, possibly one without options."""
         ask = at.ask
+        depth = len(stack)
         if ask is None:
-            return _Frame(at, "alternatives")
+            return _Frame(at, "alternatives", depth)
         needed = self._wanted(ask) - at.device
         later = self.least_later[at.claim][at.request]
-        if self.per_claim[at.claim] + needed + later > MAX_RESULTS:
-            return None
-        if ask.everything:
-            return _Frame(at, "the one") if needed else None
-        return _Frame(at, "devices")
+        too_many = self.per_claim[at.claim] + needed + later > MAX_RESULTS
+        if too_many or not needed:
+            options = "none"
+        else:
+            options = "the one" if ask.everything else "devices"
+        frame = _Frame(at, options, depth)
+        if self.insight is not None:
+            frame.blame.update(
+                f.depth
+                for f in stack
+                if f.at.claim == at.claim and (too_many or f.at.request == at.request)
+            )
+        return frame
 
     def _advance(self, frame: _Frame) -> _Place | None:
         """Make the next choice of a frame, undoing the last; None: no more."""
         if frame.options == "alternatives":
             return self._next_alternative(frame)
+        if frame.options == "none":
+            return None
         if frame.pick is not None:
             self._undo(frame)
         if frame.options == "the one":
@@ -260,6 +323,8 @@ class Search:
         candidate = self.everything[ask][at.device]
         self.meter.tick()
         if not self._take(frame, ask, candidate):
+            if self.insight is not None:
+                frame.blame.update(self.insight.blame(ask, candidate))
             return None
         return dataclasses.replace(at, device=at.device + 1)
 
@@ -267,19 +332,36 @@ class Search:
         at = frame.at
         ask = at.ask
         assert ask is not None
-        bookings, matcher = self.bookings, self.matcher
+        insight = self.insight
         for position, candidate, table in self._candidates(ask, frame.next or at.start):
             self.meter.tick()
-            if not bookings.is_free(ask, candidate):
+            if insight is not None and self._is_hopeless(frame, candidate):
                 continue
-            if not matcher.selectable(ask, candidate, table):
-                continue
-            if not bookings.has_room(ask, candidate):
-                continue
-            if self._take(frame, ask, candidate):
+            if self._may_take(ask, candidate, table) and self._take(
+                frame, ask, candidate
+            ):
                 frame.next = position + 1
                 return dataclasses.replace(at, device=at.device + 1, start=position + 1)
+            if insight is not None:
+                frame.blame.update(insight.blame(ask, candidate))
         return None
+
+    def _may_take(self, ask: Ask, candidate: Candidate, table: list[object]) -> bool:
+        return (
+            self.bookings.is_free(ask, candidate)
+            and self.matcher.selectable(ask, candidate, table)
+            and self.bookings.has_room(ask, candidate)
+        )
+
+    def _is_hopeless(self, frame: _Frame, candidate: Candidate) -> bool:
+        """Whether a device of the same kind led nowhere from here."""
+        insight = self.insight
+        assert insight is not None
+        return (
+            bool(frame.hopeless)
+            and insight.is_untouched(candidate)
+            and insight.signature(candidate) in frame.hopeless
+        )
 
     def _candidates(
         self, ask: Ask, start: int
@@ -314,10 +396,13 @@ class Search:
             self.bookings.reject(pick)
             return False
         if not self.bookings.confirm(pick):
-            for rule in rules:
-                rule.remove(ask)
+            if not self.bookings.leaks:
+                for rule in rules:
+                    rule.remove(ask)
             self.bookings.reject(pick)
             return False
+        if self.insight is not None:
+            self.insight.took(frame.depth, ask, candidate)
         self.per_claim[ask.claim_index] += 1
         frame.pick = pick
         return True
@@ -326,6 +411,10 @@ class Search:
         pick = frame.pick
         assert pick is not None
         frame.pick = None
+        if self.insight is not None:
+            self.insight.gave_back(pick.ask, pick.candidate)
+            if self.insight.is_untouched(pick.candidate):
+                frame.hopeless.add(self.insight.signature(pick.candidate))
         for rule in self.rules[pick.ask.claim_index]:
             rule.remove(pick.ask)
         self.bookings.undo(pick)
@@ -345,6 +434,3 @@ class Search:
             picks=tuple(frame.pick for frame in stack if frame.pick is not None),
             chosen=tuple(tuple(asks) for asks in chosen),
         )
-
-
-__all__ = ["ClaimPlan", "Meter", "OutOfBudgetError", "Search", "SliceView", "Solution"]

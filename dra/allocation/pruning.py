@@ -1,0 +1,196 @@
+"""What lets a long search skip choices without changing its answer.
+
+Two things are skipped. A device that is, for all that this question looks at,
+the same as one that just led nowhere leads nowhere too. And when nothing can be
+found for a request, the choices that had no part in that need no second look:
+the search goes back to the latest one that had.
+
+Both need a search that leaves no traces and raises no errors: with a quirk that
+keeps bookings, a selector that fails on some device, or a request for all
+devices under a constraint, the reference's answer depends on every step it
+makes, and :func:`insight_into` says None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from dra.allocation.booking import Bookings
+from dra.allocation.constraints import Rule, find_attribute, value_set
+from dra.allocation.counters import charge_of
+from dra.allocation.errors import AllocationError
+from dra.allocation.matching import Matcher
+from dra.allocation.quirks import Quirk
+from dra.allocation.request import Ask, Plan
+from dra.allocation.views import Candidate
+from dra.errors import NotSupportedError
+from dra.names import DeviceID
+from dra.objects import Constraint
+
+LEAVING_TRACES = frozenset(
+    {Quirk.COUNTERS_STAY_BOOKED, Quirk.SHARED_COUNTERS_KEPT, Quirk.SHARE_MARK_KEPT}
+)
+
+
+class Insight:
+    """What the search may know about its candidates, and who stands in whose way.
+
+    Choices are named by their depth in the search's stack.
+    """
+
+    def __init__(
+        self,
+        asks: Sequence[Ask],
+        constraints: Sequence[Sequence[Constraint]],
+        rules: Sequence[Sequence[Rule]],
+        matcher: Matcher,
+        bookings: Bookings,
+    ) -> None:
+        self.asks = asks
+        self.attributes = sorted(
+            {_attribute(c) for of_claim in constraints for c in of_claim}
+        )
+        self.rules = rules
+        self.matcher = matcher
+        self.bookings = bookings
+        self.signatures: dict[DeviceID, Hashable] = {}
+        self.takers: dict[DeviceID, list[int]] = {}
+        self.charged: list[int] = []
+        self.of_claim: dict[int, list[int]] = {}
+
+    # --- equal devices --------------------------------------------------------
+
+    def signature(self, candidate: Candidate) -> Hashable:
+        """Equal for devices between which nothing in this question tells."""
+        found = self.signatures.get(candidate.id)
+        if found is None:
+            found = self.signatures[candidate.id] = tuple(self._traits(candidate))
+        return found
+
+    def is_untouched(self, candidate: Candidate) -> bool:
+        return not self.takers.get(candidate.id)
+
+    def _traits(self, candidate: Candidate) -> Iterator[Hashable]:
+        bookings, device = self.bookings, candidate.device
+        for ask in self.asks:
+            yield self.matcher.selectable(ask, candidate)
+            yield bookings.is_kept_away(ask, candidate)
+        for name in self.attributes:
+            found = find_attribute(device, candidate.id.driver, name)
+            yield None if found is None else (value_set(found),)
+        yield bookings.is_dedicated(candidate)
+        yield bookings.is_held(candidate)
+        if bookings.sharing:
+            yield candidate.shareable
+            yield tuple(sorted(bookings.used(candidate).items()))
+            for name, capacity in sorted((device.capacity or {}).items()):
+                yield name, msgspec.json.encode(capacity)
+        if device.consumes_counters:
+            yield candidate.id.driver, candidate.id.pool
+            yield frozenset(charge_of(candidate).items())
+
+    # --- blame ----------------------------------------------------------------
+
+    def took(self, depth: int, ask: Ask, candidate: Candidate) -> None:
+        self.takers.setdefault(candidate.id, []).append(depth)
+        self.of_claim.setdefault(ask.claim_index, []).append(depth)
+        if candidate.device.consumes_counters:
+            self.charged.append(depth)
+
+    def gave_back(self, ask: Ask, candidate: Candidate) -> None:
+        self.takers[candidate.id].pop()
+        self.of_claim[ask.claim_index].pop()
+        if candidate.device.consumes_counters:
+            self.charged.pop()
+
+    def blame(self, ask: Ask, candidate: Candidate) -> Iterable[int]:
+        """Choices that may be why ``ask`` cannot take the device now.
+
+        One sufficient reason is enough; constraints come first because they stay
+        within the claim.
+        """
+        if not self.matcher.selectable(ask, candidate):
+            return ()
+        if self._is_refused(ask, candidate):
+            return self.of_claim.get(ask.claim_index, ())
+        found = list(self.takers.get(candidate.id, ()))
+        if candidate.device.consumes_counters:
+            found += self.charged
+        return found
+
+    def _is_refused(self, ask: Ask, candidate: Candidate) -> bool:
+        """Whether a constraint refuses the device next to those of its claim."""
+        for rule in self.rules[ask.claim_index]:
+            if not rule.add(ask, candidate.device, candidate.id.driver):
+                return True
+            rule.remove(ask)
+        return False
+
+
+def insight_into(
+    plan: Plan,
+    candidates: Collection[Candidate],
+    rules: Sequence[Sequence[Rule]],
+    matcher: Matcher,
+    bookings: Bookings,
+    quirks: Collection[Quirk],
+) -> Insight | None:
+    """The insight into a search, None where skipping could change its answer."""
+    asks = [a for c in plan.claims for r in c.requests for a in r.alternatives]
+    if LEAVING_TRACES & set(quirks) and any(
+        c.device.consumes_counters
+        or (bookings.is_shareable(c) and not c.device.capacity)
+        for c in candidates
+    ):
+        return None
+    if any(a.everything and plan.claims[a.claim_index].constraints for a in asks):
+        return None
+    try:
+        for ask in asks:
+            for candidate in candidates:
+                matcher.selectable(ask, candidate)
+                bookings.has_room(ask, candidate)
+    except (AllocationError, NotSupportedError):
+        return None
+    if Quirk.MATCH_STAYS_NARROW in quirks and matcher.lists:
+        return None
+    if Quirk.DISTINCT_FORGETS in quirks and _may_forget(plan, candidates, matcher):
+        return None
+    constraints = [claim.constraints for claim in plan.claims]
+    return Insight(asks, constraints, rules, matcher, bookings)
+
+
+def _may_forget(
+    plan: Plan, candidates: Collection[Candidate], matcher: Matcher
+) -> bool:
+    """Whether a request could hold two devices that a distinctAttribute looks at."""
+    for claim in plan.claims:
+        names = [
+            c.distinct_attribute
+            for c in claim.constraints
+            if c.match_attribute is None and c.distinct_attribute is not None
+        ]
+        for request in claim.requests:
+            for ask in request.alternatives:
+                if ask.count < 2 and not ask.everything:
+                    continue
+                for name in names:
+                    if _holders(ask, name, candidates, matcher) > 1:
+                        return True
+    return False
+
+
+def _holders(
+    ask: Ask, name: str, candidates: Iterable[Candidate], matcher: Matcher
+) -> int:
+    return sum(
+        find_attribute(c.device, c.id.driver, name) is not None
+        and matcher.selectable(ask, c)
+        for c in candidates
+    )
+
+
+def _attribute(constraint: Constraint) -> str:
+    return constraint.match_attribute or constraint.distinct_attribute or ""
