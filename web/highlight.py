@@ -46,12 +46,8 @@ _Dumper.add_representer(str, _text)
 
 
 def to_yaml(value: Any) -> str:
-    """Plain JSON values as YAML, in the order in which the object has its fields."""
-    return str(
-        yaml.dump(
-            value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000
-        )
-    )
+    """Plain JSON values as YAML, fields by name as ``kubectl -o yaml`` writes them."""
+    return str(yaml.dump(value, Dumper=_Dumper, allow_unicode=True, width=1000))
 
 
 def yaml_lines(text: str) -> SafeString:

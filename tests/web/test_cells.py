@@ -114,7 +114,7 @@ def test_an_expression_is_marked_up_and_complete() -> None:
     )
 
 
-def test_yaml_keeps_order_and_shows_long_text_as_a_block() -> None:
+def test_yaml_is_in_kubectls_order_with_long_text_as_a_block() -> None:
     text = highlight.to_yaml({"b": "one\ntwo\n", "a": [1, True, None], "c": "true"})
-    assert text == "b: |\n  one\n  two\na:\n- 1\n- true\n- null\nc: 'true'\n"
+    assert text == "a:\n- 1\n- true\n- null\nb: |\n  one\n  two\nc: 'true'\n"
     assert highlight.yaml_lines(text).count('class="line"') == 8

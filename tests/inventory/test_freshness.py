@@ -1,0 +1,78 @@
+"""The line in the top bar: how far the mirror can be trusted."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from inventory.models import Cluster, WatchState
+from inventory.queries.freshness import freshness, plural
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    return Cluster.objects.create(name="lab", source="kubeconfig")
+
+
+def watch(cluster: Cluster, kind: str, state: str, ago: float = 0, **more: Any) -> None:
+    alive = timezone.now() - timedelta(seconds=ago)
+    WatchState.objects.create(
+        cluster=cluster, kind=kind, state=state, alive_at=alive, **more
+    )
+
+
+def test_a_cluster_without_a_watch_says_what_to_start(cluster: Cluster) -> None:
+    found = freshness(cluster)
+    assert found.words == "nothing mirrored yet"
+    assert "manage.py watch" in found.title
+
+
+def test_live_says_when_something_was_heard(cluster: Cluster) -> None:
+    watch(cluster, "Node", "live", ago=2)
+    watch(cluster, "Pod", "live", ago=300)
+    watch(cluster, "PodGroup", "not served", ago=99999)
+    found = freshness(cluster)
+    assert found.tone == "ok"
+    assert found.words.startswith("live, heard 2.")
+
+
+def test_one_lost_watch_makes_it_stale_and_is_named(cluster: Cluster) -> None:
+    watch(cluster, "Node", "live")
+    watch(cluster, "ResourceSlice", "retrying", ago=200, error="connection refused")
+    found = freshness(cluster)
+    assert found.words == "stale 3 min: watch of resourceslices lost"
+    assert "connection refused" in found.title
+
+
+def test_a_watch_that_is_silent_for_too_long_is_lost(cluster: Cluster) -> None:
+    watch(cluster, "Node", "live", ago=16 * 60)
+    watch(cluster, "Pod", "live", ago=16 * 60)
+    assert freshness(cluster).words == "stale 16 min: watch of 2 kinds lost"
+
+
+def test_starting_is_not_stale(cluster: Cluster) -> None:
+    watch(cluster, "Node", "live")
+    watch(cluster, "DeviceClass", "listing")
+    found = freshness(cluster)
+    assert found.words == "reading the cluster"
+    assert "deviceclasses" in found.title
+
+
+def test_a_dump_is_as_old_as_it_is(cluster: Cluster) -> None:
+    read = timezone.now() - timedelta(hours=2)
+    watch(cluster, "Node", "static", listed_at=read)
+    assert freshness(cluster).words == "dump, read 2 h ago"
+
+
+def test_a_cluster_that_cannot_be_reached_says_why(cluster: Cluster) -> None:
+    cluster.error = "The kubeconfig has no context “x”."
+    found = freshness(cluster)
+    assert (found.tone, found.title) == ("bad", cluster.error)
+
+
+def test_kinds_are_named_as_kubectl_does() -> None:
+    assert plural("DeviceClass") == "deviceclasses"
+    assert plural("ResourceSlice") == "resourceslices"

@@ -1,0 +1,111 @@
+"""Pools and slices: whole or not, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from inventory.models import Cluster
+from tests.inventory.views.conftest import slice_
+
+Small = Callable[..., Cluster]
+POOL = "/c/lab/pools/d.example/p1/"
+
+
+def test_an_incomplete_pool_says_why_and_what_to_do(
+    viewer: Client, small: Small
+) -> None:
+    small(
+        slice_("old", [{"name": "a"}], generation=6, count=1),
+        slice_("new", [{"name": "a"}], generation=7, count=3),
+    )
+    text = viewer.get("/c/lab/pools/").text
+    assert "1 of 3 slices of generation 7" in text
+    assert "1 incomplete of 1 pool: nothing is allocated from these." in text
+    page = viewer.get(POOL).text
+    assert (
+        "Nothing is allocated from it until the driver has published the rest" in page
+    )
+    assert "older generation, not used" in page
+    old = viewer.get("/c/lab/slices/old/").text
+    assert "The pool has a newer generation" in old
+
+
+def test_an_invalid_pool_says_why(viewer: Client, small: Small) -> None:
+    small(slice_("s", [{"name": "a"}, {"name": "a"}]))
+    text = viewer.get(POOL).text
+    assert "Invalid:" in text
+    assert "until the driver corrects its slices" in text
+
+
+@pytest.mark.parametrize(("usable", "found"), [("true", 0), ("false", 1)])
+def test_pools_are_filtered_by_use(
+    viewer: Client, small: Small, usable: str, found: int
+) -> None:
+    small(slice_("s", [{"name": "a"}], count=2))
+    page = viewer.get(f"/c/lab/pools/?usable={usable}").context["list"]
+    assert page.paginator.count == found
+
+
+def test_whole_pools_are_praised_in_one_sentence(viewer: Client, small: Small) -> None:
+    small(slice_("s", [{"name": "a"}]))
+    assert "All 1 pool can be used." in viewer.get("/c/lab/pools/").text
+
+
+def test_a_pool_shows_its_devices_and_counters(viewer: Client, small: Small) -> None:
+    use = {"counterSet": "card", "counters": {"memory": {"value": "30Gi"}}}
+    small(
+        slice_(
+            "c",
+            [],
+            count=2,
+            sharedCounters=[
+                {"name": "card", "counters": {"memory": {"value": "80Gi"}}}
+            ],
+        ),
+        slice_("s", [{"name": "part", "consumesCounters": [use]}], count=2),
+    )
+    assert "/devices/d.example/p1/part/" in viewer.get(f"{POOL}?tab=devices").text
+    counters = viewer.get(f"{POOL}?tab=counters").text
+    assert "0 of 1 devices cut from it are held" in counters
+    assert "80Gi" in counters
+    assert "80Gi" in viewer.get("/c/lab/slices/c/").text
+
+
+def test_the_yaml_of_a_pool_is_the_list_of_its_slices(
+    viewer: Client, small: Small
+) -> None:
+    small(slice_("one", [{"name": "a"}], count=2), slice_("two", [], count=2))
+    text = viewer.get(f"{POOL}yaml/?format=yaml").text
+    assert text.startswith("apiVersion: v1\nkind: List\nitems:\n")
+    assert "name: one" in text
+    assert "name: two" in text
+
+
+def test_a_slice_that_cannot_be_read_is_shown_with_its_problem(
+    viewer: Client, small: Small
+) -> None:
+    broken = slice_("broken", [])
+    broken["spec"]["devices"] = "many"
+    small(broken)
+    text = viewer.get("/c/lab/slices/?unreadable=true").text
+    assert "broken" in text
+    assert "spec.devices" in viewer.get("/c/lab/slices/broken/").text
+
+
+@pytest.mark.parametrize("path", ["pools/d/x/", "pools/d/x/yaml/", "slices/x/"])
+def test_what_is_gone_is_a_404(viewer: Client, small: Small, path: str) -> None:
+    small()
+    assert viewer.get(f"/c/lab/{path}").status_code == 404
+
+
+def test_a_pool_name_may_hold_slashes(viewer: Client, small: Small) -> None:
+    piece = slice_("s", [{"name": "a"}])
+    piece["spec"]["pool"]["name"] = "rack-1/shelf-2"
+    small(piece)
+    assert viewer.get("/c/lab/pools/d.example/rack-1/shelf-2/").status_code == 200
+    device = viewer.get("/c/lab/devices/d.example/rack-1/shelf-2/a/")
+    assert device.status_code == 200
+    assert viewer.get("/c/lab/pools/d.example/rack-1/shelf-2/yaml/").status_code == 200
