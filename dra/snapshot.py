@@ -6,15 +6,16 @@ old one. Two laws hold and are tested: refreshing in any order and in any split
 gives the snapshot that building from the final objects gives; equal objects
 give equal snapshots.
 
-An object that cannot be read is one of ``problems`` and takes no part. Objects
-of kinds that DRA does not know are passed over.
+An object that cannot be read is one of ``problems`` and takes no part, with one
+exception: what an unreadable claim holds is in use all the same. Objects of kinds
+that DRA does not know are passed over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from dra.errors import ObjectError
 from dra.names import ObjectKey, PoolKey
@@ -33,7 +34,9 @@ from dra.objects import (
     ResourceSlice,
     read,
 )
+from dra.pool_index import PoolIndex
 from dra.pools import Pool, make_pool
+from dra.salvage import Salvaged, salvage_claim
 from dra.sharing import share_parts
 from dra.usage import (
     NO_USE,
@@ -62,61 +65,6 @@ _NAMESPACED: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PoolIndex:
-    """Which pools a node has to look at."""
-
-    by_node: Mapping[str, tuple[PoolKey, ...]]
-    """Pools with a device slice whose nodeName is this node."""
-    networked: Mapping[PoolKey, None]
-    """Pools with a device slice that names no node."""
-    counters: Mapping[PoolKey, None]
-    """Pools with a slice of shared counters."""
-
-    def change(self, moves: Iterable[tuple[Pool | None, Pool | None]]) -> PoolIndex:
-        """The index after each pool of ``moves`` changed from its old to its new form."""
-        by_node = dict(self.by_node)
-        networked = dict(self.networked)
-        counters = dict(self.counters)
-        for old, new in moves:
-            before, after = _reach(old), _reach(new)
-            if before == after:
-                continue
-            key = cast("Pool", new or old).key
-            for node in before.nodes - after.nodes:
-                left = tuple(k for k in by_node[node] if k != key)
-                if left:
-                    by_node[node] = left
-                else:
-                    del by_node[node]
-            for node in after.nodes - before.nodes:
-                by_node[node] = tuple(sorted((*by_node.get(node, ()), key)))
-            for index, member in (
-                (networked, after.networked),
-                (counters, after.counters),
-            ):
-                index.pop(key, None)
-                if member:
-                    index[key] = None
-        return PoolIndex(by_node, networked, counters)
-
-
-class _Reach(NamedTuple):
-    nodes: frozenset[str]
-    networked: bool
-    counters: bool
-
-
-def _reach(pool: Pool | None) -> _Reach:
-    slices = pool.arrival if pool else ()
-    devices = [s.spec.node_name or "" for s in slices if not s.spec.shared_counters]
-    return _Reach(
-        nodes=frozenset(filter(None, devices)),
-        networked="" in devices,
-        counters=len(devices) < len(slices),
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """Everything an allocation may look at.
@@ -141,6 +89,8 @@ class Snapshot:
     in_use: InUse
     pool_index: PoolIndex
     problems_by_object: Mapping[ObjectKey, ObjectError]
+    salvaged: Mapping[NamespacedName, Salvaged]
+    """What unreadable claims hold; part of ``in_use``."""
 
     @classmethod
     def build(cls, objects: Iterable[Json | Base], *, seq: int = 0) -> Snapshot:
@@ -181,6 +131,15 @@ class Snapshot:
         found = self.problems_by_object
         return tuple(found[key] for key in sorted(found))
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A sentence per unreadable claim whose devices cannot be told, by its name.
+
+        While there is one, nobody can say which devices are free.
+        """
+        found = self.salvaged
+        return tuple(found[key].doubt for key in sorted(found) if found[key].doubt)
+
     def pool_keys_for_node(
         self, node_name: str, *, foreign_counters: bool = True
     ) -> Iterable[PoolKey]:
@@ -202,6 +161,7 @@ class Snapshot:
             )
             and self.pools == other.pools
             and self.in_use == other.in_use
+            and self.doubts == other.doubts
             and [str(p) for p in self.problems] == [str(p) for p in other.problems]
         )
 
@@ -229,6 +189,7 @@ EMPTY: Final = Snapshot(
     in_use=NOTHING_IN_USE,
     pool_index=PoolIndex({}, {}, {}),
     problems_by_object={},
+    salvaged={},
 )
 
 
@@ -263,9 +224,13 @@ class _Draft:
         if isinstance(value, ObjectError):
             self.remove(key)
             self.table("problems_by_object")[key] = value
+            if key.kind == "ResourceClaim" and isinstance(item, dict):
+                self.table("salvaged")[_table_key(key)] = salvage_claim(
+                    item, namespace=key.namespace, name=key.name
+                )
+                self.claims[_table_key(key)] = None
             return
-        if key in self.peek("problems_by_object"):
-            del self.table("problems_by_object")[key]
+        self.forget_problem(key)
         name = _TABLES[key.kind]
         table_key = _table_key(key)
         old = self.peek(name).get(table_key)
@@ -276,8 +241,7 @@ class _Draft:
         self.table(name)[table_key] = value
 
     def remove(self, key: ObjectKey) -> None:
-        if key in self.peek("problems_by_object"):
-            del self.table("problems_by_object")[key]
+        self.forget_problem(key)
         name = _TABLES.get(key.kind)
         if name is None:
             return
@@ -286,6 +250,14 @@ class _Draft:
         if old is not None:
             self.touch(key, old)
             del self.table(name)[table_key]
+
+    def forget_problem(self, key: ObjectKey) -> None:
+        if key not in self.peek("problems_by_object"):
+            return
+        del self.table("problems_by_object")[key]
+        if key.kind == "ResourceClaim" and _table_key(key) in self.peek("salvaged"):
+            del self.table("salvaged")[_table_key(key)]
+            self.claims[_table_key(key)] = None
 
     def touch(self, key: ObjectKey, value: Base | None) -> None:
         if isinstance(value, ResourceSlice):
@@ -327,15 +299,16 @@ class _Draft:
 
     def new_use(self) -> InUse:
         claims: Mapping[NamespacedName, ResourceClaim] = self.peek("claims")
+        salvaged: Mapping[NamespacedName, Salvaged] = self.peek("salvaged")
         by_pool = dict(self.base.in_use.by_pool)
         gone = frozenset(self.claims)
         concerned: dict[PoolKey, list[Holder]] = {}
         for claim_key in self.claims:
-            old = self.base.claims.get(claim_key)
+            old = _holding(claim_key, self.base.claims, self.base.salvaged)
             if old is not None:
                 for pool in holdings(old):
                     concerned.setdefault(pool, [])
-            new = claims.get(claim_key)
+            new = _holding(claim_key, claims, salvaged)
             if new is not None:
                 for pool, holders in holdings(new).items():
                     concerned.setdefault(pool, []).extend(holders)
@@ -346,6 +319,16 @@ class _Draft:
             else:
                 by_pool.pop(pool, None)
         return InUse(by_pool)
+
+
+def _holding(
+    key: NamespacedName,
+    claims: Mapping[NamespacedName, ResourceClaim],
+    salvaged: Mapping[NamespacedName, Salvaged],
+) -> ResourceClaim | None:
+    """The claim, or what is known of one that cannot be read."""
+    found = salvaged.get(key)
+    return found.claim if found is not None else claims.get(key)
 
 
 def _read(item: object) -> tuple[ObjectKey, Base | ObjectError] | None:

@@ -14,10 +14,10 @@ from django.utils import timezone
 from allocator import snapshots
 from allocator.models import AllocationRun
 from allocator.services import reservations
-from allocator.services.reservations import Json
+from allocator.services.reservations import Attempt, Json
 from claims.models import ResourceClaim as ClaimRow
 from cluster.store import State
-from cluster.writeback import same_allocation, timestamp
+from cluster.writeback import timestamp
 from dra.allocation import (
     DEFAULT,
     AllocationError,
@@ -48,13 +48,15 @@ class Planned:
     """The claim as the mirror had it."""
     snapshot_seq: int
     seen: int
+    doubt: str = ""
+    """Why the plan may be wrong, in one sentence; only a dry run can have one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """The claim already holds this plan of ours."""
+    """The claim already holds a plan of this run."""
 
-    allocation: AllocationResult
+    attempt: Attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,13 @@ def plan(
     if found is None or found.metadata.uid != run.claim_uid:
         return Hopeless("The claim was deleted before it could be planned.")
     if found.status.allocation is not None:
-        return _already_allocated(run, found.status.allocation)
+        ours = reservations.own_attempt(run, found.status.allocation)
+        return Arrived(ours) if ours else Hopeless("The claim is allocated already.")
+    doubt = next(iter(snapshot.doubts), "")
+    if doubt and not run.dry_run:
+        return Hopeless(
+            f"{doubt} Nothing is written until that claim is mended or gone."
+        )
     world = reservations.with_reservations(snapshot, taken)
     answer = _ask(run, world, found, beat)
     if not isinstance(answer, Fits):
@@ -107,6 +115,7 @@ def plan(
         claim=claim.raw,
         snapshot_seq=snapshot.seq,
         seen=seen,
+        doubt=doubt,
     )
 
 
@@ -221,15 +230,6 @@ def _why_stale(cluster: Cluster) -> str | None:
                 "so the portal does not know what is in use. Is the watch running?"
             )
     return None
-
-
-def _already_allocated(
-    run: AllocationRun, allocation: AllocationResult
-) -> Arrived | Hopeless:
-    for ours in reservations.plans_of(run):
-        if same_allocation(ours, allocation):
-            return Arrived(ours)
-    return Hopeless("The claim is allocated already.")
 
 
 def _features(cluster: Cluster) -> Features:

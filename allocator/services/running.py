@@ -23,6 +23,7 @@ from allocator import wiring
 from allocator.choices import FINAL, RunState
 from allocator.models import AllocationRun
 from allocator.services import leases, planning, reservations, verifying
+from allocator.services.reservations import Attempt
 from allocator.services.states import RunMovedError, move
 from cluster.writeback import (
     Changed,
@@ -37,7 +38,6 @@ from cluster.writeback import (
     Written,
     allocation_of,
     foresee,
-    same_allocation,
 )
 from dra.errors import ObjectError
 from dra.objects import AllocationResult, read, write
@@ -133,8 +133,8 @@ class _Execution:
                     return self.move(RunState.NO_FIT, reason, ticket=None)
                 case planning.Hopeless(reason):
                     return self.move(RunState.FAILED, reason)
-                case planning.Arrived(allocation):
-                    return self.adopt(allocation)
+                case planning.Arrived(attempt):
+                    return self.adopt(attempt)
                 case planning.Planned() if self.run.dry_run:
                     return self.show(found)
                 case planning.Planned():
@@ -148,9 +148,10 @@ class _Execution:
 
     def show(self, planned: planning.Planned) -> None:
         requests = foresee(self.order(planned), planned.claim)
+        doubt = f" Do not rely on it: {planned.doubt}" if planned.doubt else ""
         self.move(
             RunState.DONE,
-            f"Dry run: it fits on {_place(planned.node_name)}. Nothing was written.",
+            f"Dry run: it fits on {_place(planned.node_name)}. Nothing was written.{doubt}",
             **_columns(planned, requests),
         )
 
@@ -219,7 +220,7 @@ class _Execution:
                 )
             case Changed():
                 self.again(outcome)
-            case Refused(claim=claim) if claim and (ours := self.own_plan(claim)):
+            case Refused(claim=claim) if claim and (ours := self.own(claim)):
                 self.adopt(ours)
             case Refused(refusal=Refusal.ALLOCATED):
                 self.move(RunState.CONFLICT, outcome.reason, ticket=None)
@@ -244,21 +245,21 @@ class _Execution:
         self.newest_version = outcome.resource_version
         self.move(RunState.PLANNING, f"{outcome.reason} Planning again.")
 
-    def own_plan(self, claim: dict[str, Any]) -> AllocationResult | None:
+    def own(self, claim: dict[str, Any]) -> Attempt | None:
         """The earlier plan of this run that the claim holds after all."""
         try:
             theirs = read(allocation_of(claim), AllocationResult)
         except ObjectError:
             return None
-        plans = reservations.plans_of(self.run)
-        return next((p for p in plans if same_allocation(p, theirs)), None)
+        return reservations.own_attempt(self.run, theirs)
 
-    def adopt(self, allocation: AllocationResult) -> None:
+    def adopt(self, attempt: Attempt) -> None:
         """A plan of ours that was thought lost has arrived: go on with that one."""
         self.move(
             RunState.VERIFYING,
             "An earlier request of this run had been carried out.",
-            plan=write(allocation),
+            plan=write(attempt.allocation),
+            node_name=attempt.node_name,
         )
 
     def verify(self) -> None:

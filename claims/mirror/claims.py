@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import Model
 
 from claims import models
-from claims.choices import ClaimState
 from claims.mirror.columns import (
     claim_columns,
     claim_state,
@@ -20,6 +19,7 @@ from claims.mirror.columns import (
 from claims.mirror.states import held_devices, running_pods, template_names
 from dra import objects
 from dra.names import PoolKey
+from dra.salvage import Salvaged, salvage_claim
 from inventory.mirror import (
     Columns,
     Derivation,
@@ -29,8 +29,12 @@ from inventory.mirror import (
     Writer,
     Written,
     fit,
+    key_of,
+    read_object,
     refresh_states,
 )
+
+Json = dict[str, Any]
 
 
 class ResourceClaimTemplateStore(MirrorStore):
@@ -48,6 +52,18 @@ class ResourceClaimTemplateStore(MirrorStore):
 class ResourceClaimStore(MirrorStore):
     kind = "ResourceClaim"
     model = models.ResourceClaim
+
+    def read(self, raw: Json) -> Reading[objects.ResourceClaim]:
+        reading = read_object(raw, objects.ResourceClaim)
+        if reading.object is not None:
+            return reading
+        doubt = _salvaged(raw).doubt
+        problem = f"{reading.problem}. {doubt}" if doubt else reading.problem
+        return Reading(raw, None, problem)
+
+    def salvage(self, raw: Json) -> Columns:
+        """What it holds and who uses it stays known: its devices are not free."""
+        return {**claim_columns(_salvaged(raw).claim), "requests_text": ""}
 
     def columns(self, reading: Reading[objects.ResourceClaim]) -> Columns:
         assert reading.object is not None
@@ -83,15 +99,13 @@ class _ClaimDerivation(Derivation):
         self.keys: set[PoolKey] = set()
 
     def prepare(self, rows: Sequence[tuple[Any, Any]]) -> None:
-        uids = {uid for _, claim in rows if claim for uid in _pod_uids(claim)}
+        claims = [(row, _known_of(row, claim)) for row, claim in rows]
+        uids = {uid for _, claim in claims for uid in _pod_uids(claim)}
         running = running_pods(self.writer.cluster_id, uids)
         templates = template_names(
             self.writer.cluster_id, {(row.namespace, row.name) for row, _ in rows}
         )
-        for row, claim in rows:
-            if claim is None:
-                row.state = ClaimState.DELETING if row.deleting else ClaimState.PENDING
-                continue
+        for row, claim in claims:
             row.state = claim_state(
                 deleting=row.deleting,
                 allocated=row.allocated,
@@ -101,6 +115,7 @@ class _ClaimDerivation(Derivation):
             row.template_name = templates.get((row.namespace, row.name), "")
 
     def written(self, rows: Sequence[Written]) -> None:
+        rows = [Written(w.row, _known_of(w.row, w.object), w.before) for w in rows]
         before = self._held({w.row.pk for w in rows if w.before is not None})
         children: list[tuple[type[Model], Callable[[Any], Iterable[Columns]]]] = [
             (models.ClaimRequest, lambda claim: request_rows(claim.spec)),
@@ -127,6 +142,16 @@ class _ClaimDerivation(Derivation):
             "claim_id", "driver", "pool", "device", "admin_access", "share_id"
         )
         return set(found)
+
+
+def _known_of(row: Any, claim: objects.ResourceClaim | None) -> objects.ResourceClaim:
+    """``claim``, or as much of an unreadable one as can be told."""
+    return claim if claim is not None else _salvaged(row.raw).claim
+
+
+def _salvaged(raw: Json) -> Salvaged:
+    namespace, name = key_of(raw) or ("", "")
+    return salvage_claim(raw, namespace=namespace, name=name)
 
 
 def _pod_uids(claim: objects.ResourceClaim) -> list[str]:

@@ -48,7 +48,7 @@ def refresh_claims(writer: Writer, pks: Iterable[int]) -> None:
     for chunk in batched(sorted(pks), 500):
         writer.guard.check()
         claims = list(
-            ResourceClaim.objects.filter(pk__in=chunk, problem="").only(
+            ResourceClaim.objects.filter(pk__in=chunk).only(
                 "namespace", "name", "deleting", "allocated", "state", "template_name"
             )
         )

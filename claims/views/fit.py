@@ -64,6 +64,9 @@ def answer_of(snapshot: Snapshot, claim: ResourceClaim, budget: Budget) -> Answe
     match outcome:
         case Fits(node_name, allocations):
             results = tuple(allocations[0].devices.results or ())
+            if snapshot.doubts:
+                words = f"Would fit on {node_name}, but: {snapshot.doubts[0]}"
+                return Answer("warn", words, node_name, results)
             return Answer("ok", f"Fits now on {node_name}.", node_name, results)
         case GaveUp():
             return Answer("warn", f"Undecided: {outcome.reason}")

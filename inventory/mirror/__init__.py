@@ -15,7 +15,7 @@ from inventory.mirror.kinds import (
     ResourceSliceStore,
 )
 from inventory.mirror.pools import Holdings, pool_filter, refresh_states
-from inventory.mirror.reading import Key, Reading, fit, key_of, moment
+from inventory.mirror.reading import Key, Reading, fit, key_of, moment, read_object
 from inventory.mirror.store import Derivation, Known, MirrorStore, Written
 from inventory.mirror.tombstones import prune_tombstones
 from inventory.mirror.writing import (
@@ -51,6 +51,7 @@ __all__ = [
     "moment",
     "pool_filter",
     "prune_tombstones",
+    "read_object",
     "refresh_states",
     "writing",
 ]

@@ -70,7 +70,12 @@ def claims(draw):
     return claim(draw(NAMES), *draw(st.lists(results, max_size=3)))
 
 
-BROKEN = NAMES.map(lambda name: claim(name) | {"spec": {"devices": "x"}})
+BROKEN = st.builds(
+    lambda raw, spec, status: raw | {"spec": spec} | status,
+    claims(),
+    st.just({"devices": "x"}),
+    st.sampled_from([{}, {"status": 7}, {"status": {"allocation": {"devices": 1}}}]),
+)
 OBJECTS = st.one_of(
     pieces(), claims(), BROKEN, NAMES.map(node), NAMES.map(lambda n: taint_rule(n))
 )

@@ -10,8 +10,8 @@ from claims import models
 from claims.mirror import PodStore, store_for
 from cluster.store import Event, EventType
 from inventory.choices import Source
-from inventory.models import Cluster, Tombstone, WatchState
-from tests.inventory.mirror.worlds import changed, claim, make, pod
+from inventory.models import Cluster, Device, Tombstone, WatchState
+from tests.inventory.mirror.worlds import changed, claim, make, pod, slice_
 
 pytestmark = pytest.mark.django_db
 
@@ -96,13 +96,28 @@ def test_a_claim_without_requests_or_devices_is_legal(cluster: Cluster) -> None:
     assert not models.AllocatedDevice.objects.exists()
 
 
-def test_a_claim_that_cannot_be_read_has_no_rows_below_it(cluster: Cluster) -> None:
+def test_a_claim_that_cannot_be_read_still_holds_its_devices(cluster: Cluster) -> None:
+    running = pod("p", "c")
+    put(cluster, slice_("s"), claim("c", "gpu-0", pods=[running]), running)
+    put(cluster, changed(claim("c", "gpu-0", pods=[running]), 2, spec={"devices": 7}))
+    row = models.ResourceClaim.objects.get()
+    assert row.problem.startswith("ResourceClaim default/c: spec.devices:")
+    assert (row.state, row.allocated, row.device_count) == ("in use", True, 1)
+    assert not row.requests.exists()
+    assert Device.objects.get(name="gpu-0").state == "in use"
+    delete(cluster, running)
+    assert state() == "reserved"
+    delete(cluster, changed(claim("c"), 3))
+    assert Device.objects.get(name="gpu-0").state == "free"
+
+
+def test_a_claim_whose_devices_cannot_be_told_says_so(cluster: Cluster) -> None:
     put(cluster, claim("c", "gpu-0"))
-    broken = changed(claim("c", "gpu-0"), 2, status={"allocation": "yes"})
-    put(cluster, broken)
+    put(cluster, changed(claim("c", "gpu-0"), 2, status={"allocation": "yes"}))
     row = models.ResourceClaim.objects.get()
     assert row.problem.startswith("ResourceClaim default/c: status.allocation:")
-    assert (row.state, row.allocated) == ("pending", False)
+    assert "Which devices the claim default/c holds cannot be told" in row.problem
+    assert (row.state, row.allocated) == ("allocated", True)
     assert not models.AllocatedDevice.objects.exists()
     put(cluster, changed(claim("c", "gpu-0"), 3))
     assert state() == "allocated"
