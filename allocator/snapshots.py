@@ -103,7 +103,7 @@ def forget(cluster: Cluster | None = None) -> None:
 def _brought_up(old: Snapshot | None, cluster_id: int) -> Snapshot:
     mark = _mark(cluster_id)
     # A smaller seq than ours: the database is another one (a backup was restored).
-    if old is None or not mark.pruned_seq <= old.seq <= mark.seq:
+    if old is None or old.seq > mark.seq:
         return _built(cluster_id, mark.seq)
     if old.seq == mark.seq:
         return old

@@ -23,6 +23,7 @@ up: a worker that was thought dead may still carry one out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -31,6 +32,7 @@ from django.db.models import F, Q
 
 from allocator.choices import OPEN, RunState
 from allocator.models import AllocationRun, PlanCounter, RunTransition
+from cluster.writeback import same_allocation
 from dra.objects import AllocationResult, read
 from dra.snapshot import Snapshot
 from inventory.models import Cluster, WatchState
@@ -39,6 +41,14 @@ Json = dict[str, Any]
 
 _MARGIN = timedelta(seconds=10)
 """What the watch brings may have waited that long on its way to us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A plan that was, or still may be, sent to the cluster."""
+
+    allocation: AllocationResult
+    node_name: str
 
 
 def seen(cluster: Cluster) -> int:
@@ -67,9 +77,18 @@ def _heard_of_claims(cluster: Cluster) -> datetime | None:
     return max((t for t in times if t is not None), default=None)
 
 
-def plans_of(run: AllocationRun) -> list[AllocationResult]:
+def attempts_of(run: AllocationRun) -> list[Attempt]:
     """Every plan that this run set out to write, oldest first."""
-    return [read(plan, AllocationResult) for plan in _plans([run.pk])]
+    return [
+        Attempt(read(entry["plan"], AllocationResult), entry.get("node", ""))
+        for entry in _records([run.pk])
+    ]
+
+
+def own_attempt(run: AllocationRun, found: AllocationResult) -> Attempt | None:
+    """The plan of this run that ``found``, a claim's allocation, came from."""
+    attempts = attempts_of(run)
+    return next((a for a in attempts if same_allocation(a.allocation, found)), None)
 
 
 def draw(run: AllocationRun, plan: AllocationResult, *, after: int) -> int | None:
@@ -125,15 +144,20 @@ def _arrived(snapshot: Snapshot, allocation: AllocationResult) -> bool:
 
 
 def _plans(run_ids: Iterable[UUID]) -> Iterator[Json]:
+    for entry in _records(run_ids):
+        yield entry["plan"]
+
+
+def _records(run_ids: Iterable[UUID]) -> Iterator[Json]:
+    """What the transitions to "writing" keep: the plan, and the node it is for."""
     details = (
         RunTransition.objects.filter(run__in=list(run_ids), to_state=RunState.WRITING)
         .order_by("pk")
         .values_list("details", flat=True)
     )
     for entry in details:
-        plan = entry.get("plan")
-        if isinstance(plan, dict):
-            yield plan
+        if isinstance(entry.get("plan"), dict):
+            yield entry
 
 
 def _pools(plan: AllocationResult) -> set[tuple[str, str]]:

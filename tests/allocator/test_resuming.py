@@ -12,6 +12,7 @@ from django.db import connection
 from allocator.models import AllocationRun
 from allocator.services import RunBusyError, cancel_run, execute_run
 from allocator.services.leases import new_worker_name, release, take
+from tests.allocator import builders as build
 from tests.allocator.lab import KilledError, Lab, end_lease, states
 
 pytestmark = pytest.mark.django_db
@@ -142,25 +143,49 @@ def test_a_slow_worker_that_lost_its_lease_stops_before_it_writes(lab: Lab):
     assert lab.devices("one") == ["n0/gpu-0"]
 
 
-def test_a_plan_of_ours_that_arrives_late_is_taken_up(lab: Lab):
-    """The first worker's request lands after the second has planned anew."""
+@pytest.mark.parametrize("point", ["now planning", "before sending status"])
+def test_an_earlier_plan_that_arrives_late_is_taken_up(lab: Lab, point: str):
+    """A request of the first attempt lands when the second plan is under way."""
     run = lab.start("one")
-    with pytest.raises(KilledError):
-        lab.execute(run, die_at("before sending status"))
-    run.refresh_from_db()
-    first_plan = run.plan
-    end_lease(run)
+    attempt = 0
 
-    def arrive(point: str) -> None:
-        if point == "before sending status" and not run.written_resource_version:
-            changed = lab.claim("one")
-            if "allocation" not in changed.get("status", {}):
-                changed["status"] = {"allocation": first_plan}
-                lab.server.store.put(changed)
+    def interfere(here: str) -> None:
+        nonlocal attempt
+        if here == "before sending status":
+            attempt += 1
+            if attempt == 1:
+                lab.touch("one", "x")
+                lab.server.store.delete("ResourceSlice", f"n0-{build.GPU}")
+                lab.sync()
+        if here == point and attempt == (2 if here == "before sending status" else 1):
+            first = run.transitions.filter(to_state="writing")[0].details["plan"]
+            late = lab.claim("one")
+            late["status"] = {"allocation": first}
+            lab.server.store.put(late)
+            lab.sync()
 
-    run = lab.execute(run, arrive)
+    run = lab.execute(run, interfere)
+
     assert run.state == "done"
-    assert run.plan == first_plan
+    assert lab.devices("one") == ["n0/gpu-0"]
+    assert run.node_name == "n0"
+    assert run.plan == lab.claim("one")["status"]["allocation"]
+    assert run.transitions.get(to_state="verifying").reason == (
+        "An earlier request of this run had been carried out."
+    )
+
+
+def test_a_worker_whose_run_was_taken_over_does_not_send_the_allocation(lab: Lab):
+    run = lab.start("one")
+
+    def lose(point: str) -> None:
+        if point == "before sending finalizer":
+            end_lease(run)
+            assert take(run.pk, new_worker_name()) is not None
+
+    run = lab.execute(run, lose)
+    assert run.state == "writing"
+    assert lab.devices("one") == []
 
 
 def test_leases_are_taken_by_one_and_given_back(lab: Lab):

@@ -162,7 +162,9 @@ def test_a_refresh_reads_only_what_changed():
     snapshots.current(mirror.cluster)
     mirror.put(build.claim("two"))
     # A row behind the mirror's back, with an old number: a refresh must not see it.
-    Namespace.objects.filter(name="lab").update(name="elsewhere")
+    hidden = build.touched(Namespace.objects.get().raw)
+    hidden["metadata"]["name"] = "elsewhere"
+    Namespace.objects.update(raw=hidden)
 
     found = snapshots.current(mirror.cluster)
 
@@ -181,6 +183,24 @@ def test_when_tombstones_were_pruned_it_is_built_anew():
     mirror.put(build.claim("new"))
 
     assert set(snapshots.current(mirror.cluster).claims) == {("lab", "new")}
+
+
+def test_tombstones_that_are_pruned_just_before_they_are_read_are_no_loss():
+    mirror = Mirror()
+    gone = build.claim("gone")
+    mirror.replace([*build.lab(), gone])
+    snapshots.current(mirror.cluster)
+    mirror.delete(build.touched(gone))
+
+    def prune_first(execute: Any, sql: str, *rest: Any) -> Any:
+        if sql.startswith("SELECT") and "inventory_tombstone" in sql:
+            with connection.cursor() as cursor:
+                cursor.execute("DELETE FROM inventory_tombstone")
+                cursor.execute("UPDATE inventory_cluster SET pruned_seq = seq")
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(prune_first):
+        assert not snapshots.current(mirror.cluster).claims
 
 
 def test_a_database_that_went_back_in_time_is_read_anew():
