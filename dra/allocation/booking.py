@@ -12,7 +12,6 @@ from dra.allocation.features import Features
 from dra.allocation.quirks import Quirk
 from dra.allocation.request import Ask
 from dra.allocation.views import Candidate
-from dra.errors import NotSupportedError
 from dra.names import DeviceID, PoolKey
 from dra.pools import NodePool
 from dra.taints import TaintRules, untolerated
@@ -53,7 +52,12 @@ class Bookings:
         self.taint_rules = taint_rules
         self.features = features
         self.sharing = features.consumable_capacity
-        self.counters = CounterBook(pools, self.is_held, quirks)
+        self.counters = CounterBook(
+            pools,
+            self.is_held,
+            quirks,
+            grouping=features.device_compatibility_groups,
+        )
         self.leaks = Quirk.COUNTERS_STAY_BOOKED in quirks
         self.keeps_shared_counters = Quirk.SHARED_COUNTERS_KEPT in quirks
         self.keeps_share_mark = Quirk.SHARE_MARK_KEPT in quirks
@@ -153,7 +157,6 @@ class Bookings:
         if candidate.device.consumes_counters:
             if not self.features.partitionable_devices:
                 return None
-            self._refuse_groups(candidate)
             if share is None or not self._is_drawn(candidate):
                 if not self.counters.book(candidate):
                     return None
@@ -207,12 +210,6 @@ class Bookings:
                 for h in self.holders(candidate)
             )
         return self.is_held(candidate)
-
-    def _refuse_groups(self, candidate: Candidate) -> None:
-        if self.features.device_compatibility_groups and any(
-            use.compatibility_groups for use in candidate.device.consumes_counters or ()
-        ):
-            raise NotSupportedError(f"compatibility groups (device {candidate.id})")
 
 
 def _consumed(holders: Sequence[Holder]) -> Usage:

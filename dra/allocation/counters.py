@@ -6,7 +6,7 @@ search has booked since (allocator.md section 8).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from dra.allocation.amounts import read_quantity
 from dra.allocation.quirks import Quirk
@@ -19,13 +19,21 @@ Counter = tuple[str, str]
 """Counter set and counter."""
 Charge = Mapping[Counter, int]
 """Nano units, by counter."""
+Groups = frozenset[str]
 
 
 class PoolBook:
-    """The counters of one pool during one search."""
+    """The counters of one pool during one search.
 
-    def __init__(self, available: Mapping[Counter, int]) -> None:
+    ``groups`` has, per counter set, the compatibility groups of every device
+    that draws from it.
+    """
+
+    def __init__(
+        self, available: Mapping[Counter, int], groups: Mapping[str, list[Groups]]
+    ) -> None:
         self.available = available
+        self.groups = dict(groups)
         self.booked: dict[Counter, int] = {}
         self.overcommitted = any(left < 0 for left in available.values())
 
@@ -44,19 +52,33 @@ class PoolBook:
                 return False
         return True
 
-    def book(self, charge: Charge) -> None:
+    def agrees(self, groups: Mapping[str, Groups]) -> bool:
+        """Whether the groups go with those of every device on the same set."""
+        return all(_share_one([*self.groups.get(s, ()), g]) for s, g in groups.items())
+
+    def book(self, charge: Charge, groups: Mapping[str, Groups]) -> None:
         for counter, amount in charge.items():
             self.booked[counter] = self.booked.get(counter, 0) + amount
+        for name, names in groups.items():
+            self.groups.setdefault(name, []).append(names)
 
-    def give_back(self, charge: Charge) -> None:
+    def give_back(self, charge: Charge, groups: Mapping[str, Groups]) -> None:
         for counter, amount in charge.items():
             self.booked[counter] -= amount
+        for name, names in groups.items():
+            self.groups[name].remove(names)
+
+
+def _share_one(groups: Sequence[Groups]) -> bool:
+    """Whether there is a common group, or nobody has any."""
+    return not any(groups) or bool(frozenset.intersection(*groups))
 
 
 class CounterBook:
     """The books of all pools of a node, opened when a device needs one.
 
     ``in_use`` says of a candidate whether anybody holds it, alone or shared.
+    Compatibility groups count when ``grouping`` is on.
     """
 
     def __init__(
@@ -64,24 +86,30 @@ class CounterBook:
         pools: Iterable[NodePool],
         in_use: Callable[[Candidate], bool],
         quirks: Collection[Quirk],
+        *,
+        grouping: bool,
     ) -> None:
         self.pools = {PoolKey(pool.driver, pool.name): pool for pool in pools}
         self.in_use = in_use
+        self.grouping = grouping
         self.by_name = Quirk.COUNTERS_BY_POOL_NAME in quirks
         self.overcommit_blocks = Quirk.OVERCOMMIT_BLOCKS_POOL in quirks
         self.books: dict[object, PoolBook] = {}
 
     def book(self, candidate: Candidate) -> bool:
-        """Book what the device draws; False, and nothing booked, when it is too much."""
-        charge = charge_of(candidate)
+        """Book what the device draws; False, and nothing booked, when it cannot be."""
+        charge, groups = charge_of(candidate), self._groups(candidate)
         book = self._book_of(candidate)
         if not book.fits(charge, overcommit_blocks=self.overcommit_blocks):
             return False
-        book.book(charge)
+        if not book.agrees(groups):
+            return False
+        book.book(charge, groups)
         return True
 
     def give_back(self, candidate: Candidate) -> None:
-        self._book_of(candidate).give_back(charge_of(candidate))
+        book = self._book_of(candidate)
+        book.give_back(charge_of(candidate), self._groups(candidate))
 
     def _book_of(self, candidate: Candidate) -> PoolBook:
         device = candidate.id
@@ -89,8 +117,29 @@ class CounterBook:
         book = self.books.get(key)
         if book is None:
             pool = self.pools[PoolKey(device.driver, device.pool)]
-            book = self.books[key] = PoolBook(available(pool, self.in_use))
+            groups = self._groups_in_use(pool) if self.grouping else {}
+            book = PoolBook(available(pool, self.in_use), groups)
+            self.books[key] = book
         return book
+
+    def _groups(self, candidate: Candidate) -> Mapping[str, Groups]:
+        return groups_of(candidate) if self.grouping else {}
+
+    def _groups_in_use(self, pool: NodePool) -> dict[str, list[Groups]]:
+        found: dict[str, list[Groups]] = {}
+        for candidate in drawing(pool):
+            if self.in_use(candidate):
+                for name, groups in groups_of(candidate).items():
+                    found.setdefault(name, []).append(groups)
+        return found
+
+
+def drawing(pool: NodePool) -> Iterator[Candidate]:
+    """The devices of the pool that draw from counters, other nodes' included."""
+    for piece in (*pool.slices, *pool.elsewhere):
+        for candidate in view_of(piece).candidates:
+            if candidate.device.consumes_counters:
+                yield candidate
 
 
 def available(
@@ -101,12 +150,11 @@ def available(
     Only devices that are published now count, each once however often shared.
     """
     left = published(pool.counter_slices)
-    for piece in (*pool.slices, *pool.elsewhere):
-        for candidate in view_of(piece).candidates:
-            if candidate.device.consumes_counters and in_use(candidate):
-                for counter, amount in charge_of(candidate).items():
-                    if counter in left:
-                        left[counter] -= amount
+    for candidate in drawing(pool):
+        if in_use(candidate):
+            for counter, amount in charge_of(candidate).items():
+                if counter in left:
+                    left[counter] -= amount
     return left
 
 
@@ -130,6 +178,14 @@ def charge_of(candidate: Candidate) -> Charge:
             candidate.device.consumes_counters or (), f"device {candidate.id}"
         )
     return found  # type: ignore[return-value]  # the memo holds many kinds of value
+
+
+def groups_of(candidate: Candidate) -> dict[str, Groups]:
+    """Per counter set that the device draws from, its compatibility groups."""
+    return {
+        use.counter_set: frozenset(use.compatibility_groups or ())
+        for use in candidate.device.consumes_counters or ()
+    }
 
 
 def _charge(uses: Iterable[CounterConsumption], where: str) -> dict[Counter, int]:

@@ -19,7 +19,7 @@ import msgspec
 
 from dra.allocation.booking import Bookings
 from dra.allocation.constraints import Rule, find_attribute, value_set
-from dra.allocation.counters import charge_of
+from dra.allocation.counters import charge_of, groups_of
 from dra.allocation.errors import AllocationError
 from dra.allocation.matching import Matcher
 from dra.allocation.quirks import Quirk
@@ -90,6 +90,7 @@ class Insight:
         if device.consumes_counters:
             yield candidate.id.driver, candidate.id.pool
             yield frozenset(charge_of(candidate).items())
+            yield frozenset(groups_of(candidate).items())
 
     # --- blame ----------------------------------------------------------------
 
