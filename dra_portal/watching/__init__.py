@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -16,6 +17,7 @@ from typing import Protocol
 import structlog
 from django.db import DatabaseError, connection, connections
 
+from cluster.backoff import Backoff
 from cluster.config import ClusterConfig, load_clusters
 from cluster.errors import ConfigError
 from cluster.reflector import Options
@@ -82,11 +84,13 @@ class Watching:
         lock: WatchLock | None = None,
         times: Times | None = None,
         options: Options | None = None,
+        new_backoff: Callable[[], Backoff] = Backoff,
     ) -> None:
         self.clusters_file = clusters_file
         self.lock = lock or WatchLock()
         self._times = times or Times()
         self._options = options
+        self._new_backoff = new_backoff
         self._term = _Term()
         self._configs: list[ClusterConfig] = []
         self._file_stamp: tuple[int, int] | None = None
@@ -197,6 +201,7 @@ class Watching:
             guard,
             options=self._options,
             discovery_seconds=self._times.discovery,
+            new_backoff=self._new_backoff,
         )
 
     def _end_term(self) -> None:

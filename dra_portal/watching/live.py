@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import structlog
@@ -53,14 +54,15 @@ class LiveCluster:
         *,
         options: Options | None = None,
         discovery_seconds: float = DISCOVERY_SECONDS,
-        backoff: Backoff | None = None,
+        new_backoff: Callable[[], Backoff] = Backoff,
     ) -> None:
         self.cluster_id = cluster_id
         self.config = config
         self.guard = guard
         self._options = options
         self._discovery_seconds = discovery_seconds
-        self._backoff = backoff or Backoff()
+        self._new_backoff = new_backoff
+        self._backoff = new_backoff()
         self._client: ClusterClient | None = None
         self._kinds: dict[str, _KindWatch] = {}
         self._log = log.bind(cluster=config.name)
@@ -109,9 +111,7 @@ class LiveCluster:
                 continue
             resource = served[kind]
             store = self._store(kind)
-            Reflector(
-                client, resource, store, keep=store.wants, options=self._options
-            ).step(stop)
+            self._reflector(client, resource, store).step(stop)
             states = WatchState.objects.values_list("error", flat=True)
             reason = states.get(cluster_id=self.cluster_id, kind=kind)
             if reason:
@@ -148,9 +148,7 @@ class LiveCluster:
         self, client: ClusterClient, kind: str, resource: ServedResource
     ) -> None:
         store = self._store(kind)
-        reflector = Reflector(
-            client, resource, store, keep=store.wants, options=self._options
-        )
+        reflector = self._reflector(client, resource, store)
         stop = threading.Event()
 
         def run() -> None:
@@ -163,6 +161,18 @@ class LiveCluster:
         thread = threading.Thread(target=run, name=name, daemon=True)
         self._kinds[kind] = _KindWatch(resource, thread, stop)
         thread.start()
+
+    def _reflector(
+        self, client: ClusterClient, resource: ServedResource, store: MirrorStore
+    ) -> Reflector:
+        return Reflector(
+            client,
+            resource,
+            store,
+            keep=store.wants,
+            options=self._options,
+            backoff=self._new_backoff(),
+        )
 
     def _end(self, kinds: list[str]) -> None:
         watches = [self._kinds.pop(kind) for kind in kinds]

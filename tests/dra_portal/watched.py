@@ -11,6 +11,7 @@ from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
 
+from cluster.backoff import Backoff
 from cluster.reflector import Options
 from cluster.standin.server import StandinServer
 from dra_portal.watching import Times, Watching, WatchLock
@@ -38,7 +39,12 @@ class Running:
     """A watch in a thread."""
 
     def __init__(self, path: Path, **arguments: Any) -> None:
-        arguments = {"times": FAST, "options": OPTIONS, **arguments}
+        arguments = {
+            "times": FAST,
+            "options": OPTIONS,
+            "new_backoff": lambda: Backoff(first=0.05, most=0.3),
+            **arguments,
+        }
         self.watching = Watching(path, **arguments)
         self.stop = threading.Event()
         self.error: BaseException | None = None

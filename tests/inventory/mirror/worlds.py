@@ -252,7 +252,7 @@ def _check_pools(
     published = {
         (s.name, index): device
         for s in inventory.ResourceSlice.objects.filter(cluster=cluster)
-        for index, device in enumerate(s.raw["spec"]["devices"])
+        for index, device in enumerate(s.raw["spec"].get("devices") or ())
     }
     for d in rows:
         assert d.name == published[d.slice.name, d.position]["name"]
@@ -321,8 +321,9 @@ def _check_claims(
             consumers[namespace, name, r["resource"], r["name"], r["uid"]] += 1
         requests = row.requests.values_list("name", "class_name")
         assert list(requests) == [
-            (r["name"], r["exactly"]["deviceClassName"])
-            for r in o["spec"]["devices"]["requests"]
+            (r["name"], choice["deviceClassName"])
+            for r in o["spec"]["devices"].get("requests") or []
+            for choice in ([r["exactly"]] if "exactly" in r else r["firstAvailable"])
         ]
     rows = claims.AllocatedDevice.objects.filter(cluster=cluster)
     fields = ("claim__namespace", "claim__name", "driver", "pool", "device")

@@ -1,0 +1,375 @@
+"""The watch against a server over HTTP, with everything that goes wrong there."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claims.models import ResourceClaim
+from cluster.standin.generator import generate
+from cluster.standin.server import StandinServer
+from dra_portal.watching import Watching
+from inventory.mirror import store
+from inventory.models import Cluster, Device, Node, WatchState
+from tests.dra_portal.watched import (
+    FAST,
+    OPTIONS,
+    Running,
+    clusters_of,
+    equal,
+    eventually,
+    states,
+    watch,
+    write_clusters,
+)
+from tests.inventory.mirror.worlds import (
+    ChangingWorld,
+    Follower,
+    claim,
+    make,
+    pod,
+    rule,
+    slice_,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ALL = {"resource.k8s.io": ("v1", "v1beta2"), "scheduling.k8s.io": ("v1alpha2",)}
+
+
+@pytest.fixture
+def server() -> Iterator[StandinServer]:
+    with StandinServer(served=ALL) as standin:
+        yield standin
+
+
+def alive(kind: str = "ResourceSlice") -> bool:
+    return states().get(kind) == "live"
+
+
+def test_it_mirrors_a_whole_cluster(server: StandinServer, tmp_path: Path) -> None:
+    server.store.load(generate(nodes=4))
+    with watch(clusters_of(server, tmp_path)):
+        eventually(equal(server))
+        eventually(alive)
+    cluster = Cluster.objects.get()
+    assert cluster.version.startswith("v1.")
+    assert cluster.error == ""
+    assert Device.objects.filter(state="in use").exists()
+    assert ResourceClaim.objects.filter(state="pending").exists()
+
+
+def test_every_kind_has_a_state_from_the_beginning(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.faults.latency = 0.2
+    with watch(clusters_of(server, tmp_path)):
+        eventually(lambda: len(states()) == 9)
+        server.faults.latency = 0
+        eventually(lambda: set(states().values()) == {"live"})
+    assert set(states().values()) == {"stopped"}
+
+
+def test_a_change_is_in_the_tables_a_moment_later(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    with watch(clusters_of(server, tmp_path)):
+        eventually(alive)
+        server.store.put(slice_("a"))
+        eventually(equal(server))
+        server.store.put(claim("c", "gpu-0"))
+        eventually(equal(server))
+        assert Device.objects.get(name="gpu-0").state == "in use"
+        server.store.delete("ResourceClaim", "c", "default")
+        eventually(equal(server))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_tables_equal_the_server_after_faults_and_restarts_of_either_side(
+    server: StandinServer, tmp_path: Path, seed: int
+) -> None:
+    pick = random.Random(seed)
+
+    def delete(kind: str, name: str, namespace: str) -> None:
+        server.store.delete(kind, name, namespace)
+
+    world = ChangingWorld(seed, server.store.put, delete)
+    path = clusters_of(server, tmp_path)
+    running = Running(path)
+    follower: Follower | None = None
+    try:
+        for turn in range(12):
+            for _ in range(pick.randrange(1, 25)):
+                world.step()
+            fault = pick.randrange(7)
+            if fault == 0:
+                server.faults.cut_streams(clean=pick.random() < 0.5)
+            elif fault == 1:
+                server.faults.expire_history()
+                server.faults.cut_streams()
+            elif fault == 2:
+                server.faults.answer(pick.choice([500, 503]), times=2)
+                server.faults.cut_streams()
+            elif fault == 3:
+                server.faults.drop_connections()
+            elif fault == 4:
+                server.restart()
+            elif fault == 5:
+                running.end()
+                running = Running(path)
+            time.sleep(pick.random() * 0.2)
+            if turn % 4 == 3:
+                eventually(equal(server))
+                if follower is None:
+                    follower = Follower(Cluster.objects.get())
+                follower.assert_saw(server.store.objects)
+    finally:
+        running.end()
+    # Stopped at any moment: what is there is a moment of the server, and it goes on.
+    with watch(path):
+        eventually(equal(server))
+
+
+def test_a_store_that_fails_loses_no_event(
+    server: StandinServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from django.db import OperationalError
+
+    failing = {"left": 3}
+    original = store.MirrorStore._save_state
+
+    def save(self: Any, **values: Any) -> None:
+        original(self, **values)
+        if "event_at" in values and self.kind == "Node" and failing["left"]:
+            failing["left"] -= 1
+            raise OperationalError("the database restarts")
+
+    monkeypatch.setattr(store.MirrorStore, "_save_state", save)
+    with watch(clusters_of(server, tmp_path)):
+        eventually(alive)
+        for i in range(5):
+            server.store.put(make("Node", f"n{i}"))
+            time.sleep(0.1)
+        eventually(lambda: Node.objects.count() == 5)
+        eventually(equal(server))
+    assert failing["left"] < 3
+    assert WatchState.objects.get(kind="Node").relists > 0
+
+
+def test_a_second_run_resumes_without_a_list(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.put(slice_("a"))
+    path = clusters_of(server, tmp_path)
+    with watch(path):
+        eventually(alive)
+        eventually(equal(server))
+    seq = Cluster.objects.get().seq
+    server.store.put(slice_("b", pool="node-2"))
+    server.store.delete("ResourceSlice", "a")
+    with watch(path):
+        eventually(equal(server))
+    state = WatchState.objects.get(kind="ResourceSlice")
+    assert state.relists == 0
+    assert Cluster.objects.get().seq > seq
+
+
+def test_an_old_server_is_read_in_its_own_version(tmp_path: Path) -> None:
+    served = {"resource.k8s.io": ("v1beta1",)}
+    objects = [o for o in generate(nodes=2) if o["kind"] != "DeviceTaintRule"]
+    with (
+        StandinServer(objects, served=served) as old,
+        watch(clusters_of(old, tmp_path)),
+    ):
+        eventually(equal(old))
+    state = WatchState.objects.get(kind="ResourceSlice")
+    assert state.api_version == "resource.k8s.io/v1beta1"
+    assert set(states().values()) == {"stopped", "not served"}
+
+
+def test_an_unreachable_server_is_one_sentence_and_the_others_go_on(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.write_kubeconfig(tmp_path / "good")
+    with StandinServer() as other:
+        other.write_kubeconfig(tmp_path / "away")
+    path = write_clusters(
+        tmp_path,
+        "- {name: good, kubeconfig: good}\n"
+        "- {name: away, kubeconfig: away}\n"
+        "- {name: wrong, kubeconfig: not-there}\n",
+    )
+    server.store.put(slice_("a"))
+    with watch(path):
+        eventually(equal(server, "good"))
+        eventually(lambda: Cluster.objects.exclude(error="").count() == 2)
+    errors = dict(Cluster.objects.values_list("name", "error"))
+    assert errors["good"] == ""
+    assert "not-there" in errors["wrong"]
+    assert "127.0.0.1" in errors["away"]
+    for error in errors.values():
+        assert "\n" not in error
+        assert "Traceback" not in error
+
+
+def test_a_server_that_comes_back_is_read(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.put(slice_("a"))
+    server.faults.refuse_connections()
+    with watch(clusters_of(server, tmp_path)):
+        eventually(lambda: Cluster.objects.get().error != "")
+        server.faults.accept_connections()
+        eventually(equal(server))
+        eventually(lambda: Cluster.objects.get().error == "")
+
+
+def test_a_cluster_that_left_the_file_is_removed_with_its_mirror(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.load(generate(nodes=2))
+    path = clusters_of(server, tmp_path)
+    with watch(path):
+        eventually(equal(server))
+        path.write_text("clusters: []\n", encoding="utf-8")
+        eventually(lambda: not Cluster.objects.exists())
+        assert not Device.objects.exists()
+        clusters_of(server, tmp_path)
+        eventually(equal(server))
+
+
+def test_a_mistake_in_a_changed_file_keeps_what_is_watched(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    path = clusters_of(server, tmp_path)
+    with watch(path):
+        eventually(alive)
+        path.write_text("clusters: 7\n", encoding="utf-8")
+        time.sleep(0.3)
+        server.store.put(slice_("a"))
+        eventually(equal(server))
+
+
+def test_a_cluster_that_moved_is_listed_anew(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.put(slice_("a"))
+    with watch(clusters_of(server, tmp_path)):
+        eventually(equal(server))
+    with StandinServer([slice_("b")]) as other:
+        other.write_kubeconfig(tmp_path / "elsewhere")
+        text = "- {name: demo, kubeconfig: elsewhere}\n"
+        with watch(write_clusters(tmp_path, text)):
+            eventually(equal(other))
+
+
+def test_pods_without_claims_are_left_out(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.put(pod("plain"))
+    server.store.put(pod("uses", "c"))
+    with watch(clusters_of(server, tmp_path)):
+        eventually(equal(server))
+        eventually(lambda: WatchState.objects.get(kind="Pod").object_count == 1)
+        server.store.put(pod("another"))
+        server.store.put(claim("c"))
+        eventually(equal(server))
+
+
+def test_it_stops_within_three_seconds_while_it_writes(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.load(generate(nodes=100))
+    running = Running(clusters_of(server, tmp_path))
+    eventually(lambda: states().get("ResourceSlice") == "listing")
+    time.sleep(0.5)
+    assert running.end() < 3
+    assert running.error is None
+
+
+def test_a_kind_that_vanishes_from_discovery_leaves_nothing(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.put(slice_("a"))
+    server.store.put(rule("bad"))
+    path = clusters_of(server, tmp_path)
+    with watch(path):
+        eventually(equal(server))
+        assert Device.objects.filter(tainted=True).count() == 2
+        port = server.port
+        server.stop()
+        without = {"resource.k8s.io": ("v1",)}
+        objects = server.store.objects("ResourceSlice")
+        with StandinServer(objects, served=without, port=port) as other:
+            eventually(equal(other))
+            eventually(lambda: states()["DeviceTaintRule"] == "not served")
+    assert not Device.objects.filter(tainted=True).exists()
+
+
+# --- dumps --------------------------------------------------------------------
+
+
+def write_dump(path: Path, *objects: dict[str, Any]) -> None:
+    dump = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+    path.write_text(json.dumps(dump), encoding="utf-8")
+
+
+def test_a_dump_is_read_and_read_again_when_it_changes(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.json"
+    write_dump(dump, slice_("a"), claim("c", "gpu-0"))
+    path = write_clusters(tmp_path, "- {name: file, dump: [dump.json]}\n")
+    with watch(path):
+        eventually(lambda: set(states("file").values()) == {"static"})
+        assert Device.objects.get(name="gpu-0").state == "in use"
+        # Somebody edits the file and leaves the resourceVersion as it is.
+        write_dump(dump, slice_("a", devices=["gpu-0", "gpu-1", "gpu-2"]))
+        eventually(lambda: Device.objects.count() == 3)
+        eventually(lambda: not ResourceClaim.objects.exists())
+    cluster = Cluster.objects.get()
+    assert (cluster.read_only, cluster.source) == (True, "dump")
+    assert cluster.origin == "dump.json"
+
+
+def test_a_broken_dump_is_one_sentence_until_it_is_mended(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.json"
+    dump.write_text('{"kind": "List", "items": [', encoding="utf-8")
+    path = write_clusters(tmp_path, "- {name: file, dump: [dump.json]}\n")
+    with watch(path):
+        eventually(lambda: "dump.json" in Cluster.objects.get().error)
+        write_dump(dump, slice_("a"))
+        eventually(lambda: Cluster.objects.get().error == "")
+        assert Device.objects.count() == 2
+
+
+def test_items_of_a_dump_that_are_left_out_are_told(tmp_path: Path) -> None:
+    write_dump(tmp_path / "dump.json", slice_("a"), {"kind": "Node"})
+    path = write_clusters(tmp_path, "- {name: file, dump: [dump.json]}\n")
+    with watch(path):
+        eventually(lambda: Cluster.objects.get().error != "")
+    assert Cluster.objects.get().error.startswith("1 item was left out: dump.json")
+    assert Device.objects.count() == 2
+
+
+# --- once ---------------------------------------------------------------------
+
+
+def test_once_lists_everything_and_returns(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.load(generate(nodes=2))
+    watching = Watching(clusters_of(server, tmp_path), times=FAST, options=OPTIONS)
+    assert watching.run_once() == []
+    equal(server)()
+    assert set(states().values()) == {"stopped"}
+
+
+def test_once_tells_what_failed(tmp_path: Path) -> None:
+    text = "- {name: a, kubeconfig: not-there}\n- {name: b, dump: [nothing.json]}\n"
+    failures = Watching(write_clusters(tmp_path, text)).run_once()
+    assert [failure.partition(":")[0] for failure in failures] == ["a", "b"]
