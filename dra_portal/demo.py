@@ -22,12 +22,15 @@ from pathlib import Path
 import yaml
 from celery.worker import WorkController
 from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 
 from inventory.models import Cluster, WatchState
 from web import tokens
 from web.doors import Role
 
 STOP_SECONDS = 5.0
+PROGRESS_SECONDS = 5.0
+NOT_READ_YET = frozenset({"starting", "listing"})
 
 
 class DemoError(Exception):
@@ -150,26 +153,28 @@ def celery_worker() -> Iterator[None]:
         thread.join(STOP_SECONDS)
 
 
-def wait_for_mirror(children: Children, seconds: float = 120.0) -> None:
-    """Until every kind has been listed once; a child that dies ends the wait."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+def wait_for_mirror(children: Children) -> None:
+    """Until every kind has been listed once, however long a large dump takes.
+
+    Raises DemoError when the cluster cannot be read or a child dies.
+    """
+    told = time.monotonic()
+    while True:
         if name := children.dead():
             raise DemoError(
                 f"The {name} process ended by itself; its message is above."
             )
-        states = WatchState.objects.values_list("state", flat=True)
-        waiting = [s for s in states if s in {"starting", "listing"}]
-        if states and not waiting:
-            return
-        if (
-            error := Cluster.objects.exclude(error="")
-            .values_list("error", flat=True)
-            .first()
-        ):
+        if error := Cluster.objects.values_list("error", flat=True).first():
             raise DemoError(error)
+        watches = WatchState.objects.values_list("state", "object_count")
+        if watches and not any(state in NOT_READ_YET for state, _ in watches):
+            return
+        if time.monotonic() - told > PROGRESS_SECONDS:
+            told = time.monotonic()
+            print(
+                f"  {sum(count for _, count in watches):,} objects so far", flush=True
+            )
         time.sleep(0.2)
-    raise DemoError(f"The cluster has not been read within {seconds:.0f} s.")
 
 
 def announce(host: str, port: int, login: Login) -> None:
@@ -224,9 +229,8 @@ def run_demo(
     """Start everything, print where it is, and stay until stopped. Raises DemoError."""
     check_port(host, port)
     write_clusters(directory / "clusters.yaml", dumps)
-    # The stand-in begins anew each time, so yesterday's mirror of it means nothing.
-    Cluster.objects.all().delete()
-    login = make_login(directory)
+    # As Ctrl-C: the children live in groups of their own and have to be told.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     children = Children()
     try:
         if not dumps:
@@ -236,6 +240,12 @@ def run_demo(
                 "stand-in cluster", "-m", "cluster.standin", "--nodes", str(nodes),
                 "--life", "--kubeconfig", str(kubeconfig),
             )  # fmt: skip
+        # While the stand-in starts.
+        call_command("migrate", verbosity=0)
+        # It begins anew each time, so yesterday's mirror of it means nothing.
+        Cluster.objects.all().delete()
+        login = make_login(directory)
+        if not dumps:
             _wait_for_file(kubeconfig, children)
         children.start("watch", "manage.py", "watch")
         print("Reading the cluster ...", flush=True)
@@ -243,6 +253,8 @@ def run_demo(
         with celery_worker():
             announce(host, port, login)
             serve(host, port, children)
+    except KeyboardInterrupt:
+        print("\nStopping ...", flush=True)
     finally:
         children.stop()
         print("Stopped.", flush=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.running_demo import Demo, chromium, running_demo
+from tests.running_demo import Demo, chromium, running_demo
 
 QUIET = [
     "--no-sandbox",

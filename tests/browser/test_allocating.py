@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.running_demo import Demo
+from tests.running_demo import Demo
 
 pytestmark = pytest.mark.browser
 

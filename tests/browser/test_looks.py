@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.running_demo import Demo
+from tests.running_demo import Demo
 
 pytestmark = pytest.mark.browser
 

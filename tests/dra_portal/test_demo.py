@@ -1,0 +1,132 @@
+"""``make demo``: comes up, says where, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cluster.standin.generator import generate
+from tests.running_demo import ROOT, Demo, environment, is_up, running_demo
+
+
+def ask(demo: Demo, path: str, body: dict[str, Any] | None = None) -> Any:
+    request = urllib.request.Request(
+        f"{demo.address}/api/v1/{path}",
+        data=json.dumps(body).encode() if body is not None else None,
+        headers={
+            "Authorization": f"Bearer {demo.token}",
+            "Content-Type": "application/json",
+        },
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+def processes_of(directory: Path) -> list[str]:
+    """Command lines of processes that have the demo's directory in their environment."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(directory).encode() in (entry / "environ").read_bytes():
+                found.append(
+                    (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                )
+        except OSError:
+            continue
+    return found
+
+
+def test_ctrl_c_stops_every_process(tmp_path: Path) -> None:
+    with running_demo(tmp_path) as demo:
+        assert len(processes_of(tmp_path)) == 3
+        assert ask(demo, "clusters/")["results"][0]["name"] == "demo"
+    assert demo.process.returncode == 0
+    assert processes_of(tmp_path) == []
+    assert not is_up(demo.address)
+
+
+def test_a_dump_is_shown_and_never_written_to(tmp_path: Path) -> None:
+    items = generate(nodes=2)
+    dump = tmp_path / "customer.json"
+    dump.write_text(
+        json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), "utf-8"
+    )
+    with running_demo(tmp_path, str(dump)) as demo:
+        cluster = ask(demo, "clusters/")["results"][0]
+        assert (cluster["name"], cluster["read_only"]) == ("customer", True)
+        claim = ask(demo, "claims/?cluster=customer&state=pending")["results"][0]
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            ask(
+                demo,
+                "runs/",
+                {
+                    "cluster": "customer",
+                    "namespace": claim["namespace"],
+                    "claim_name": claim["name"],
+                },
+            )
+        assert refusal.value.code == 409
+        assert "dump file" in json.load(refusal.value)["detail"]
+
+
+def run_demo_that_fails(directory: Path, *arguments: str) -> str:
+    """What the demo says when it cannot start."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "demo", *arguments],
+        cwd=ROOT,
+        env=environment(directory),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert f"Port {port} is taken" in run_demo_that_fails(tmp_path, "--port", port)
+
+
+def test_a_missing_dump_is_a_sentence(tmp_path: Path) -> None:
+    said = run_demo_that_fails(tmp_path, "--port", "0", str(tmp_path / "none.json"))
+    assert "No such file" in said
+
+
+def test_a_broken_dump_is_a_sentence(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"kind": "List", "items": [', "utf-8")
+    said = run_demo_that_fails(tmp_path, "--port", "0", str(broken))
+    assert "broken.json" in said
+
+
+def test_being_killed_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "demo", "--port", "0"],
+        cwd=ROOT,
+        env=environment(tmp_path),
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 30
+    while len(processes_of(tmp_path)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGTERM)
+    assert process.wait(20) == 0
+    assert processes_of(tmp_path) == []
