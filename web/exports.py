@@ -83,6 +83,10 @@ def _json(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]
 
 
 async def _stepped(chunks: Iterator[str]) -> AsyncIterator[str]:
-    step = sync_to_async(next)
-    while (chunk := await step(chunks, None)) is not None:
+    step = sync_to_async(_next)
+    while (chunk := await step(chunks)) is not None:
         yield chunk
+
+
+def _next(chunks: Iterator[str]) -> str | None:
+    return next(chunks, None)

@@ -13,7 +13,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
@@ -33,7 +33,7 @@ class TokenError(Exception):
 
 
 def create(
-    *, user: AbstractUser, name: str, role: Role, expires_at: datetime | None = None
+    *, user: User, name: str, role: Role, expires_at: datetime | None = None
 ) -> tuple[ApiToken, str]:
     """Make a token and return it with its secret, which cannot be read again.
 

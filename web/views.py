@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.models import AbstractUser
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -51,7 +51,7 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
 def api_tokens(request: HttpRequest) -> HttpResponse:
     """The signed-in user's tokens; POST makes one and shows its secret once."""
     user = request.user
-    assert isinstance(user, AbstractUser)
+    assert isinstance(user, User)
     held = role_of(user)
     roles = [role for role in Role if held and held.includes(role)]
     form = TokenForm(request.POST or None, roles=roles)
@@ -83,7 +83,7 @@ def revoke_api_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Of one's own; an admin may revoke anybody's."""
     rows = ApiToken.objects.all()
     if role_of(request.user) is not Role.ADMIN:
-        rows = rows.filter(user=request.user)
+        rows = rows.filter(user=request.user.pk)
     token = get_object_or_404(rows, pk=pk)
     if tokens.revoke(token=token):
         messages.success(request, f"Token “{token.name}” no longer works.")

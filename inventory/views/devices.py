@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -122,7 +123,7 @@ class Devices(ClusterList[Device]):
             Column(
                 f"{ATTRIBUTE_PREFIX}{name}",
                 name,
-                value=lambda d, name=name: _value(d, name),
+                value=partial(_value, name),
                 kind="mono",
                 shown=False,
             )
@@ -153,7 +154,7 @@ class Devices(ClusterList[Device]):
         return self._holders.get((device.driver, device.pool, device.name), [])
 
 
-def _value(device: Device, name: str) -> str:
+def _value(name: str, device: Device) -> str:
     if name in device.attributes:
         return links.attribute_text(device.attributes[name])
     item = device.capacity.get(name)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
 from web.doors import Role, RoleMissing, check, requires, role_of
@@ -52,7 +53,7 @@ def test_the_decorator_sends_strangers_to_the_login(rf: RequestFactory) -> None:
     request.user = AnonymousUser()
 
     @requires(Role.VIEWER)
-    def view(_request: object) -> None:
+    def view(_request: object) -> HttpResponse:
         raise AssertionError("not reached")
 
     response = view(request)

@@ -75,7 +75,7 @@ class DetailPage[M](RequiresRole, View):
     def facts(self) -> Sequence[Fact]:
         return ()
 
-    def extra(self) -> dict[str, object]:
+    def extra(self) -> dict[str, Any]:
         """More template context."""
         return {}
 
@@ -113,9 +113,7 @@ class DetailPage[M](RequiresRole, View):
             for index, tab in enumerate(self.shown_tabs())
         ]
 
-    def get(
-        self, request: HttpRequest, *_args: object, **_kwargs: object
-    ) -> HttpResponse:
+    def get(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> HttpResponse:
         htmx = getattr(request, "htmx", None)
         target = htmx.target if htmx and not htmx.history_restore_request else None
         context = self._context()
@@ -128,9 +126,9 @@ class DetailPage[M](RequiresRole, View):
         patch_vary_headers(response, ("HX-Request", "HX-Target"))
         return response
 
-    def _context(self) -> dict[str, object]:
+    def _context(self) -> dict[str, Any]:
         heading = self.heading()
-        context: dict[str, object] = {
+        context: dict[str, Any] = {
             "detail": self,
             "object": self.object,
             "heading": heading,
@@ -159,9 +157,7 @@ class YamlPage(RequiresRole, View):
     def heading(self) -> Heading:
         raise NotImplementedError
 
-    def get(
-        self, request: HttpRequest, *_args: object, **_kwargs: object
-    ) -> HttpResponse:
+    def get(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> HttpResponse:
         text = to_yaml(self.raw())
         heading = self.heading()
         if request.GET.get("format") == "yaml":

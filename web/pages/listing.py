@@ -143,9 +143,9 @@ class ListPage[M: Model](RequiresRole, View):
     def is_fragment(self) -> bool:
         """Whether only the rows are asked for."""
         htmx = getattr(self.request, "htmx", None)
-        return (
-            bool(htmx) and not htmx.history_restore_request and htmx.target == "results"
-        )
+        if not htmx or htmx.history_restore_request:
+            return False
+        return bool(htmx.target == "results")
 
     def _context(self, *, fragment: bool) -> dict[str, object]:
         page = self.current_page
@@ -167,7 +167,7 @@ class ListPage[M: Model](RequiresRole, View):
 
     def _export_rows(self, columns: Sequence[Column]) -> Iterator[list[Any]]:
         found = self.rows.iterator(chunk_size=EXPORT_BATCH)
-        for batch in batched(found, EXPORT_BATCH, strict=False):
+        for batch in batched(found, EXPORT_BATCH):
             for row in self.prepare(list(batch)):
                 yield [column.export(row) for column in columns]
 

@@ -59,7 +59,7 @@ def usage_cell(counts: Mapping[str, int]) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def address(context: template.Context, **changes: str | int | None) -> str:
+def address(context: template.Context, **changes: Any) -> str:
     """The current address with other parameters: ``{% address tab="claims" %}``."""
     return with_parameters(context["request"], **changes)
 

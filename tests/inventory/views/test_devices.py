@@ -111,7 +111,7 @@ def test_columns_of_attributes_are_chosen_in_the_address(
 ) -> None:
     address = "/c/lab/devices/?cols=name,attr:d.example/type,attr:d.example/memory"
     response = viewer.get(f"{address}&format=json&sort=name")
-    rows = json.loads(b"".join(response.streaming_content))
+    rows = json.loads(response.getvalue())
     assert rows[0] == {
         "name": "big",
         "attr:d.example/type": "gpu",

@@ -84,7 +84,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
 @pytest.mark.parametrize("path", [path for path in LISTS if path != "map/"])
 def test_every_list_is_exported(path: str, viewer: Client, demo: Cluster) -> None:
     response = viewer.get(f"/c/demo/{path}?format=csv")
-    table = list(csv.reader(io.StringIO(b"".join(response.streaming_content).decode())))
+    table = list(csv.reader(io.StringIO(response.getvalue().decode())))
     page = viewer.get(f"/c/demo/{path}")
     assert page.context["list"].paginator.count == len(table) - 1 > 0
     assert all(len(row) == len(table[0]) for row in table)

@@ -79,7 +79,7 @@ def test_the_yaml_of_a_pool_is_the_list_of_its_slices(
 ) -> None:
     small(slice_("one", [{"name": "a"}], count=2), slice_("two", [], count=2))
     text = viewer.get(f"{POOL}yaml/?format=yaml").text
-    assert text.startswith("apiVersion: v1\nkind: List\nitems:\n")
+    assert text.startswith("apiVersion: v1\nitems:\n")
     assert "name: one" in text
     assert "name: two" in text
 
