@@ -236,6 +236,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_TIME_LIMIT = env.integer("DRA_PORTAL_TASK_SECONDS", 300)
 CELERY_TASK_DEFAULT_QUEUE = env.text("DRA_PORTAL_QUEUE", "dra-portal")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# A page that starts a run must not hang on a broker that does not answer.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # Allocation runs (allocator.services); times in seconds.
