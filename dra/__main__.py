@@ -23,7 +23,7 @@ from dra.allocation import (
     allocate,
     place,
 )
-from dra.allocation.command import run_lines
+from dra.allocation.command import run as answer_lines
 from dra.errors import DRAError
 from dra.objects import Json, ResourceClaim, ResourceClaimTemplate, read, write
 from dra.snapshot import Snapshot
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m dra", description=__doc__)
-    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    verbs = parser.add_subparsers(required=True)
     verb = verbs.add_parser("allocate", help="answer allocation questions, one a line")
     verb.set_defaults(run=_allocate_lines)
     verb = verbs.add_parser("cel", help="evaluate selectors on devices, one a line")
@@ -91,9 +91,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _allocate_lines(_options: argparse.Namespace) -> int:
-    for answer in run_lines(sys.stdin):
-        print(answer)
-    return 0
+    return 0 if answer_lines(sys.stdin, sys.stdout) else BAD_INPUT
 
 
 def _cel_lines(_options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Any, TextIO, cast
 
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
@@ -29,27 +29,52 @@ def run_lines(lines: Iterable[str]) -> Iterator[str]:
     """One answer per line, in order. Never raises for what a line contains."""
     for line in lines:
         if line.strip():
-            yield json.dumps(_answer(line), separators=(",", ":"))
+            yield _as_line(answer(line))
 
 
-def _answer(line: str) -> Json:
+def run(lines: Iterable[str], output: TextIO) -> bool:
+    """Write one answer per line; False when there were lines but none was JSON."""
+    seen = readable = False
+    for line in lines:
+        if line.strip():
+            found = answer(line)
+            seen = True
+            readable = readable or "notJSON" not in found
+            output.write(_as_line(found) + "\n")
+    return readable or not seen
+
+
+def _as_line(found: Json) -> str:
+    return json.dumps(found, separators=(",", ":"))
+
+
+def answer(line: str) -> Json:
+    """The answer to one line."""
     started = time.perf_counter()
     case_id: object = None
     try:
         case = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        found = {**_refusal(error), "notJSON": True}
+    else:
         if isinstance(case, dict):
             case_id = case.get("id")
-            answer = _of_case(case)
-        else:
-            answer = _refusal(LineError("a line must be a JSON object"))
-    except (LineError, ValueError, DRAError, RecursionError) as error:
-        answer = _refusal(error)
+        found = _of_line(case)
     elapsed = round((time.perf_counter() - started) * 1e6)
-    return {"id": case_id, **answer, "elapsedUs": elapsed}
+    return {"id": case_id, **found, "elapsedUs": elapsed}
+
+
+def _of_line(case: object) -> Json:
+    if not isinstance(case, dict):
+        return _refusal(LineError("a line must be a JSON object"))
+    try:
+        return _of_case(case)
+    except (ValueError, DRAError, RecursionError) as error:
+        return _refusal(error)
 
 
 def _of_case(case: Json) -> Json:
-    nodes = _objects(case, "nodes" if "nodes" in case else "node", Node)
+    nodes = _nodes(case)
     claims = [read(c, ResourceClaim) for c in _list(case, "claims")]
     features = Features.from_gates(_mapping(case, "features"))
     quirks = cast("Mode", case.get("quirks", "1.36"))
@@ -65,7 +90,7 @@ def _of_case(case: Json) -> Json:
     if case.get("nodeMode") == "all":
         return {"ok": True, "nodes": {n.metadata.name: ask(n) for n in nodes}}
     if len(nodes) != 1:
-        raise LineError('"node" or "nodes" with "nodeMode": "all" is needed')
+        raise LineError('nodeMode: must be "all" when there are several nodes')
     return ask(nodes[0])
 
 
@@ -105,13 +130,19 @@ def _typed(case: Json, field: str, kind: str) -> list[Json]:
     return [{**item, "kind": kind} for item in _list(case, field)]
 
 
-def _objects(case: Json, field: str, cls: type[Node]) -> list[Node]:
-    found = case.get(field)
-    return [read(o, cls) for o in (found if isinstance(found, list) else [found])]
+def _nodes(case: Json) -> list[Node]:
+    if "nodes" in case:
+        return [read(node, Node) for node in _list(case, "nodes")]
+    node = case.get("node")
+    if not isinstance(node, dict):
+        raise LineError("node: must be an object, or nodes a list of them")
+    return [read(node, Node)]
 
 
 def _list(case: Json, field: str) -> list[Any]:
-    found = case.get(field) or []
+    found = case.get(field)
+    if found is None:
+        return []
     if not isinstance(found, list) or not all(isinstance(i, dict) for i in found):
         raise LineError(f"{field}: must be a list of objects")
     return found

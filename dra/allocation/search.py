@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from typing import Final
 
 from dra.allocation.booking import Bookings, Pick
 from dra.allocation.constraints import Rule, make_rules
@@ -23,7 +22,7 @@ from dra.allocation.request import MAX_RESULTS, Ask, Plan
 from dra.allocation.views import Candidate, view_of
 from dra.pools import NodePool
 
-_PATIENCE: Final = 1_000
+PATIENCE = 1_000
 """Steps before the search takes the time to gain insight."""
 
 
@@ -193,7 +192,7 @@ class Search:
         """
         stack: list[_Frame] = []
         at: _Place | None = _Place()
-        patience = self.meter.steps + _PATIENCE
+        patience = self.meter.steps + PATIENCE
         while at is not None:
             if self.meter.steps > patience:
                 patience = sys.maxsize
