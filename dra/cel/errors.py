@@ -45,6 +45,13 @@ class CompileError(DRAError, ValueError):
         super().__init__(text)
 
 
+class CostExceededError(Exception):
+    """A program ran over its cost limit; unlike other errors, no ``||`` saves it.
+
+    Internal: callers of the front door see an :class:`EvaluationError`.
+    """
+
+
 class EvaluationError(DRAError):
     """An expression that has no answer for one device.
 

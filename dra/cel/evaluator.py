@@ -8,11 +8,9 @@ reference folds them, because an error there is a compile error.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
-from dra.cel import access, calls, loops
-from dra.cel import operators as ops
+from dra.cel import access, calls, chains, loops
 from dra.cel.ast import (
     Call,
     Comprehension,
@@ -26,9 +24,19 @@ from dra.cel.ast import (
 )
 from dra.cel.checker import Checked
 from dra.cel.errors import EvaluationError
+from dra.cel.forms import FORMS
 from dra.cel.library.regex import compiled
+from dra.cel.metering import (
+    COLLECT,
+    LITERALS,
+    METER_SLOT,
+    RESULT,
+    TURN,
+    charged,
+    metered_call,
+)
 from dra.cel.plan import Frame, Lazy, Step, constant
-from dra.cel.values import NONE, DomainMap, Optional, Value, map_key
+from dra.cel.values import Optional, Value, map_key
 
 _CONVERSIONS: Final = frozenset(
     [
@@ -45,6 +53,7 @@ _CONVERSIONS: Final = frozenset(
     ]
 )
 _REGEX: Final = frozenset({"matches", "find", "findAll"})
+_FREE: Final = frozenset({"_?_:_", "or", "orValue"})
 _LOOPS: Final = frozenset(
     [
         "all",
@@ -68,12 +77,13 @@ class InstantiationError(Exception):
         super().__init__(message)
 
 
-def build(checked: Checked) -> tuple[Step, int]:
+def build(checked: Checked, *, metered: bool) -> tuple[Step, int]:
     """The closure of the whole tree, and how many slots its frame needs.
 
-    Raises :class:`InstantiationError`.
+    ``metered`` closures pay for what they do to the meter in the frame. Raises
+    :class:`InstantiationError`.
     """
-    planner = Planner(checked)
+    planner = Planner(checked, metered=metered)
     step = planner.plan(checked.root)
     return step, planner.slots
 
@@ -81,12 +91,13 @@ def build(checked: Checked) -> tuple[Step, int]:
 class Planner:
     """Builds closures bottom up; one per tree."""
 
-    def __init__(self, checked: Checked) -> None:
+    def __init__(self, checked: Checked, *, metered: bool) -> None:
         self._checked = checked
+        self._metered = metered
         self._constants: dict[int, Value] = {}
         self._scopes: list[dict[str, int]] = [{"device": 0}]
         self._lazy: set[int] = set()
-        self.slots = 1
+        self.slots = METER_SLOT + 1
 
     def plan(self, node: Node) -> Step:
         step = self._plan(node)
@@ -101,7 +112,7 @@ class Planner:
             case Ident() | Select() if node.id in self._checked.constants:
                 return self._fold(node, self._checked.constants[node.id])
             case Ident(name=name):
-                return self._variable(name.removeprefix("."))
+                return self._charged(self._variable(name.removeprefix(".")), 1)
             case Select() | Call(function="_[_]" | "_[?_]" | "_?._"):
                 return self._chain(node)
             case Call():
@@ -122,6 +133,9 @@ class Planner:
 
     def is_constant(self, node: Node) -> bool:
         return node.id in self._constants
+
+    def _charged(self, step: Step, units: int) -> Step:
+        return charged(step, units) if self._metered else step
 
     # --- names ---
 
@@ -153,7 +167,7 @@ class Planner:
 
     def _chain(self, node: Node) -> Step:
         """A chain of fields and indexes over one base, looked up left to right."""
-        links: list[_Link] = []
+        links: list[chains.Link] = []
         test = False
         while True:
             match node:
@@ -161,31 +175,45 @@ class Planner:
                     node.id not in self._checked.constants and not (node.test and links)
                 ):
                     test = test or node.test
-                    links.append(_Link(constant(field), field, optional=False))
+                    links.append(chains.Link(constant(field), field, optional=False))
                     node = operand
                 case Call(function="_?._", args=(operand, Literal(value=field))):
-                    links.append(_Link(constant(field), field, optional=True))
+                    links.append(chains.Link(constant(field), field, optional=True))
                     node = operand
                 case Call(function="_[_]" | "_[?_]" as function, args=(operand, key)):
                     step = self.plan(key)
                     known = self._constants.get(key.id)
                     if self.is_constant(key):
                         self._check_constant_key(key, known)
-                    links.append(_Link(step, known, optional=function == "_[?_]"))
+                    links.append(chains.Link(step, known, optional=function == "_[?_]"))
                     node = operand
                 case _:
                     break
         links.reverse()
-        if isinstance(node, Ident) and node.id not in self._checked.constants:
+        named = node.id not in self._checked.constants and isinstance(node, Ident)
+        if isinstance(node, Ident) and named and not self._metered:
             quick = self._device_chain(node, links, test=test)
             if quick is not None:
                 return quick
         base = self.plan(node)
         if test:
-            return _presence(base, links)
-        if any(link.optional for link in links):
-            return _optional_lookup(base, links)
-        return _lookup(base, links)
+            step = chains.presence(base, links)
+        elif any(link.optional for link in links):
+            step = chains.optional_lookup(base, links)
+        else:
+            step = chains.lookup(base, links)
+        # One for each link and one for the base, which a variable pays itself; a
+        # presence test is for free, and so is a variable that is a key.
+        keys = sum(link.variable for link in links)
+        return self._charged(step, len(links) + (not named) - test - keys)
+
+    def _is_variable(self, node: Node) -> bool:
+        """Whether the reference takes ``node`` for a path from a variable."""
+        while isinstance(node, Select) or (
+            isinstance(node, Call) and node.function in ("_[_]", "_[?_]", "_?._")
+        ):
+            node = node.operand if isinstance(node, Select) else node.args[0]
+        return isinstance(node, Ident) and not self.is_constant(node)
 
     def _check_constant_key(self, node: Node, key: Value) -> None:
         try:
@@ -194,7 +222,7 @@ class Planner:
             raise InstantiationError(str(error), node) from error
 
     def _device_chain(
-        self, base: Ident, links: list[_Link], *, test: bool
+        self, base: Ident, links: list[chains.Link], *, test: bool
     ) -> Step | None:
         """``device.field`` and ``device.attributes["domain"].id``, the short way."""
         if self._scopes[0].get(base.name.removeprefix(".")) != 0 or any(
@@ -205,13 +233,13 @@ class Planner:
             return None
         names = [link.known for link in links]
         if not test and names in (["driver"], ["allowMultipleAllocations"]):
-            return _device_field(names[0])
+            return chains.device_field(names[0])
         if len(names) != 3 or names[0] not in ("attributes", "capacity"):
             return None
         kind, domain, identifier = names
         if test:
-            return _device_has(kind, domain, identifier)
-        return _device_value(kind, domain, identifier)
+            return chains.device_has(kind, domain, identifier)
+        return chains.device_value(kind, domain, identifier)
 
     # --- calls ---
 
@@ -230,17 +258,24 @@ class Planner:
                 return folded
         if name in _REGEX and self.is_constant(nodes[1]):
             self._check_pattern(nodes[1])
-        special = _SPECIAL.get(name)
-        if special is not None:
-            step = special(*steps)
-        else:
-            step = calls.call(name, resolution.overloads, self._all(name), steps)
+        special = FORMS.get(name)
+
+        def make(args: list[Step]) -> Step:
+            if special is not None:
+                return special(*args)
+            return calls.call(name, resolution.overloads, self._all(name), args)
+
+        step = make(steps)
         if name in _CONVERSIONS and len(nodes) == 1 and self.is_constant(nodes[0]):
             try:
                 return self._fold(node, step([]))
             except EvaluationError as error:
                 raise InstantiationError(str(error), node) from error
-        return step
+        if not self._metered or name in _FREE:
+            return step
+        overloads = resolution.overloads
+        overload = overloads[0].id if len(overloads) == 1 else ""
+        return metered_call(name, overload, steps, make)
 
     def _all(self, name: str) -> calls.Overloads:
         function = self._checked.functions.find(name)
@@ -301,7 +336,7 @@ class Planner:
         step = with_optional if optional else fixed
         if all(map(self.is_constant, node.elements)):
             return self._fold_literal(node, step)
-        return step
+        return self._charged(step, LITERALS["list"])
 
     def _map(self, node: MapLiteral) -> Step:
         entries = [
@@ -325,7 +360,7 @@ class Planner:
         parts = [part for e in node.entries for part in (e.key, e.value)]
         if all(map(self.is_constant, parts)):
             return self._fold_literal(node, run)
-        return run
+        return self._charged(run, LITERALS["map"])
 
     def _fold_literal(self, node: Node, step: Step) -> Step:
         try:
@@ -346,13 +381,16 @@ class Planner:
             names[node.iter_var2] = self._new_slot()
         second = names.get(node.iter_var2)
         self._scopes.append(names)
-        body = _body(node)
+        body = _Written(node)
         predicate = None if body.predicate is None else self.plan(body.predicate)
         value = None if body.value is None else self.plan(body.value)
         self._scopes.pop()
-        return loops.loop(
+        if self._metered:
+            predicate, value = _pay_for_turns(node.macro, predicate, value)
+        loop = loops.loop(
             node.macro, over, (first, second), predicate=predicate, value=value
         )
+        return self._charged(loop, RESULT.get(node.macro, 1))
 
     def _binding(self, node: Comprehension) -> Step:
         init = self.plan(node.accu_init)
@@ -369,18 +407,18 @@ class Planner:
         return run
 
 
-class _Link:
-    """One step of a chain: how to get the key, and the key if it is constant."""
+def _pay_for_turns(
+    macro: str, predicate: Step | None, value: Step | None
+) -> tuple[Step | None, Step | None]:
+    if predicate is not None:
+        before, if_true, if_false = TURN.get(macro, (0, 0, 1))
+        predicate = charged(predicate, before, if_true=if_true, if_false=if_false)
+    if value is not None:
+        value = charged(value, COLLECT[macro])
+    return predicate, value
 
-    __slots__ = ("key", "known", "optional")
 
-    def __init__(self, key: Step, known: Value, *, optional: bool) -> None:
-        self.key = key
-        self.known = known
-        self.optional = optional
-
-
-class _body:  # noqa: N801 - a view, used like a function
+class _Written:
     """The parts of a macro that the user wrote, out of its expansion."""
 
     __slots__ = ("predicate", "value")
@@ -412,206 +450,3 @@ def _optional_part(value: Value, what: str) -> Optional:
     raise EvaluationError(
         f"cannot initialize optional {what} from non-optional value {value}"
     )
-
-
-# --- closures of chains ---
-
-
-def _lookup(base: Step, links: list[_Link]) -> Step:
-    keys = [link.key for link in links]
-
-    def run(frame: Frame) -> Value:
-        value = base(frame)
-        if type(value) is Optional:
-            return _walk(frame, value, links)
-        for key in keys:
-            value = access.get(value, key(frame))
-        return value
-
-    return run
-
-
-def _optional_lookup(base: Step, links: list[_Link]) -> Step:
-    def run(frame: Frame) -> Value:
-        return _walk(frame, base(frame), links)
-
-    return run
-
-
-def _walk(frame: Frame, value: Value, links: list[_Link]) -> Value:
-    """Follow a chain that may be optional from some link on."""
-    optional = type(value) is Optional
-    if optional:
-        if not value.present:
-            return value
-        value = value.value
-    for link in links:
-        optional = optional or link.optional
-        if optional:
-            present, value = access.get_if_present(value, link.key(frame))
-            if not present:
-                return NONE
-        else:
-            value = access.get(value, link.key(frame))
-    return Optional(value) if optional else value
-
-
-def _presence(base: Step, links: list[_Link]) -> Step:
-    last = links[-1].known
-    inner = links[:-1]
-
-    def run(frame: Frame) -> Value:
-        value = _walk(frame, base(frame), inner)
-        if type(value) is Optional:
-            if not value.present:
-                return False
-            value = value.value
-        return access.get_if_present(value, last)[0]
-
-    return run
-
-
-def _device_field(name: str) -> Step:
-    def run(frame: Frame) -> Value:
-        return frame[0][name]
-
-    return run
-
-
-def _device_value(kind: str, domain: str, identifier: str) -> Step:
-    missing = f"no such key: {identifier}"
-
-    def run(frame: Frame) -> Value:
-        try:
-            return frame[0][kind][domain][identifier]
-        except KeyError:
-            raise EvaluationError(missing) from None
-
-    return run
-
-
-def _device_has(kind: str, domain: str, identifier: str) -> Step:
-    def run(frame: Frame) -> Value:
-        found: DomainMap = frame[0][kind]
-        return identifier in found.get(domain, ())
-
-    return run
-
-
-# --- operators ---
-
-
-def _conditional(condition: Step, yes: Step, no: Step) -> Step:
-    def run(frame: Frame) -> Value:
-        chosen = condition(frame)
-        if chosen is True:
-            return yes(frame)
-        if chosen is False:
-            return no(frame)
-        raise ops.no_such_overload()
-
-    return run
-
-
-def _not(arg: Step) -> Step:
-    def run(frame: Frame) -> Value:
-        value = arg(frame)
-        if value is True:
-            return False
-        if value is False:
-            return True
-        raise ops.no_such_overload("!_", value)
-
-    return run
-
-
-def _equals(left: Step, right: Step) -> Step:
-    equal = ops.equal
-
-    def run(frame: Frame) -> Value:
-        return equal(left(frame), right(frame))
-
-    return run
-
-
-def _not_equals(left: Step, right: Step) -> Step:
-    definitely_equal = ops.definitely_equal
-
-    def run(frame: Frame) -> Value:
-        return not definitely_equal(left(frame), right(frame))
-
-    return run
-
-
-def _in(element: Step, container: Step) -> Step:
-    contains = ops.contains
-
-    def run(frame: Frame) -> Value:
-        value = element(frame)
-        return contains(container(frame), value)
-
-    return run
-
-
-def _order(test: Callable[[int], bool]) -> Callable[[Step, Step], Step]:
-    def make(left: Step, right: Step) -> Step:
-        def run(frame: Frame) -> Value:
-            return test(ops.compare(left(frame), right(frame)))
-
-        return run
-
-    return make
-
-
-def _arithmetic(operate: Callable[[Value, Value], Value]) -> Callable[..., Step]:
-    def make(left: Step, right: Step) -> Step:
-        def run(frame: Frame) -> Value:
-            return operate(left(frame), right(frame))
-
-        return run
-
-    return make
-
-
-def _negate(arg: Step) -> Step:
-    def run(frame: Frame) -> Value:
-        return ops.negate(arg(frame))
-
-    return run
-
-
-def _or(left: Step, right: Step) -> Step:
-    def run(frame: Frame) -> Value:
-        value = left(frame)
-        if type(value) is Optional and not value.present:
-            return right(frame)
-        return value
-
-    return run
-
-
-def _or_value(left: Step, right: Step) -> Step:
-    def run(frame: Frame) -> Value:
-        value = left(frame)
-        if type(value) is not Optional:
-            return value
-        return value.value if value.present else right(frame)
-
-    return run
-
-
-_SPECIAL: Final[dict[str, Callable[..., Step]]] = {
-    "_?_:_": _conditional,
-    "!_": _not,
-    "-_": _negate,
-    "_==_": _equals,
-    "_!=_": _not_equals,
-    "@in": _in,
-    "_<_": _order(lambda order: order < 0),
-    "_<=_": _order(lambda order: order <= 0),
-    "_>_": _order(lambda order: order > 0),
-    "_>=_": _order(lambda order: order >= 0),
-    "or": _or,
-    "orValue": _or_value,
-    **{name: _arithmetic(operate) for name, operate in ops.ARITHMETIC.items()},
-}

@@ -7,7 +7,7 @@ Every function takes evaluated values and returns a value or raises
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
 from dra.cel.addresses import CIDR, IP
@@ -30,6 +30,7 @@ from dra.cel.values import (
     Value,
     map_key,
 )
+from dra.errors import NotSupportedError
 from dra.semver import Version
 
 _TYPE_NAMES: Final[dict[type, str]] = {
@@ -83,6 +84,9 @@ _PLAIN: Final = frozenset({str, int, bool, UInt, float, bytes, Duration, Timesta
 _STRICT: Final = frozenset({Version, IP, CIDR, URL, NamedFormat})
 
 
+type _Seen = set[tuple[int, int]]
+
+
 def equal(left: Value, right: Value) -> bool:
     """``left == right``.
 
@@ -93,13 +97,15 @@ def equal(left: Value, right: Value) -> bool:
     kind = type(left)
     if kind is type(right) and kind in _PLAIN:
         return bool(left == right)
+    return _equal_unlike(left, right, set())
+
+
+def _equal_unlike(left: Value, right: Value, seen: _Seen) -> bool:
+    kind, other = type(left), type(right)
+    if kind is other and kind in _PLAIN:
+        return bool(left == right)
     if left is None or right is None:
         return left is None and right is None
-    return _equal_unlike(left, right)
-
-
-def _equal_unlike(left: Value, right: Value) -> bool:
-    kind, other = type(left), type(right)
     if kind in _NUMBERS and other in _NUMBERS:
         return _compare_numbers(left, right) == 0
     if kind is QuantityValue or kind is QuantityPointer:
@@ -113,22 +119,29 @@ def _equal_unlike(left: Value, right: Value) -> bool:
             raise no_such_overload()
         return bool(left == right)
     if kind is list:
-        return other is list and len(left) == len(right) and _none_unequal(left, right)
+        if other is not list or len(left) != len(right):
+            return False
+        return _none_unequal(left, right, seen)
     if isinstance(left, dict):
-        return isinstance(right, dict) and _equal_maps(left, right)
+        return isinstance(right, dict) and _equal_maps(left, right, seen)
     if kind is Optional:
-        return other is Optional and _equal_optionals(left, right)
+        return other is Optional and _equal_optionals(left, right, seen)
     return kind is TypeValue and other is TypeValue and left.name == right.name
 
 
-def _none_unequal(left: Iterable[Value], right: Iterable[Value]) -> bool:
+def _none_unequal(left: list[Value], right: list[Value], seen: _Seen) -> bool:
     """Whether no pair is unequal; pairs that cannot be compared are not.
 
-    A plain loop, because lists nest as deep as expressions do.
+    ``seen`` holds the pairs of lists under comparison or found equal: a list
+    that holds another one many times, many levels deep, is compared once.
     """
+    pair = (id(left), id(right))
+    if pair in seen:
+        return True
+    seen.add(pair)
     for a, b in zip(left, right, strict=True):
         try:
-            same = equal(a, b)
+            same = _equal_unlike(a, b, seen)
         except EvaluationError:
             continue
         if not same:
@@ -136,7 +149,13 @@ def _none_unequal(left: Iterable[Value], right: Iterable[Value]) -> bool:
     return True
 
 
-def _equal_maps(left: dict[Value, Value], right: dict[Value, Value]) -> bool:
+def _equal_maps(
+    left: dict[Value, Value], right: dict[Value, Value], seen: _Seen
+) -> bool:
+    pair = (id(left), id(right))
+    if pair in seen:
+        return True
+    seen.add(pair)
     if len(left) != len(right):
         return False
     others: list[Value] = []
@@ -145,13 +164,20 @@ def _equal_maps(left: dict[Value, Value], right: dict[Value, Value]) -> bool:
         if not found:
             return False
         others.append(other)
-    return _none_unequal(left.values(), others)
+    for value, other in zip(left.values(), others, strict=True):
+        try:
+            same = _equal_unlike(value, other, seen)
+        except EvaluationError:
+            continue
+        if not same:
+            return False
+    return True
 
 
-def _equal_optionals(left: Optional, right: Optional) -> bool:
+def _equal_optionals(left: Optional, right: Optional, seen: _Seen) -> bool:
     if not left.present or not right.present:
         return left.present == right.present
-    return equal(left.value, right.value)
+    return _equal_unlike(left.value, right.value, seen)
 
 
 def definitely_equal(left: Value, right: Value) -> bool:
@@ -250,6 +276,22 @@ def _refuse() -> NoReturn:
     raise no_such_overload()
 
 
+MAX_TEXT: Final = 16 * 1024 * 1024
+MAX_ITEMS: Final = 100_000
+
+
+def check_room(length: int) -> None:
+    """Refuse to build a text that the reference might build and pay for."""
+    if length > MAX_TEXT:
+        raise NotSupportedError(f"texts of over {MAX_TEXT:,} characters in CEL")
+
+
+def check_length(items: list[Value]) -> None:
+    """Refuse lists that the reference would only pretend to build."""
+    if len(items) > MAX_ITEMS:
+        raise NotSupportedError(f"lists of over {MAX_ITEMS:,} elements in CEL")
+
+
 def add(left: Value, right: Value) -> Value:
     match left, right:
         case (bool(), _) | (_, bool()):
@@ -260,16 +302,15 @@ def add(left: Value, right: Value) -> Value:
             _refuse()
         case (int(), int()):
             return _int(left + right)
-        case (
-            (float(), float())
-            | (str(), str())
-            | (bytes(), bytes())
-            | (
-                list(),
-                list(),
-            )
-        ):
+        case (float(), float()):
             return left + right
+        case (str(), str()) | (bytes(), bytes()):
+            check_room(len(left) + len(right))
+            return left + right
+        case (list(), list()):
+            joined = left + right
+            check_length(joined)
+            return joined
         case (Duration(), Duration()):
             return make_duration(left.nanos + right.nanos)
         case (Timestamp(), Duration()) | (Duration(), Timestamp()):

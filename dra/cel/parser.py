@@ -23,8 +23,11 @@ from dra.cel.ast import (
 )
 from dra.cel.lexer import RESERVED, Token, tokens
 from dra.cel.source import Problem
+from dra.errors import NotSupportedError
 
 MAX_DEPTH: Final = 250
+# optMap copies its target: nested, the tree doubles with every level.
+_MAX_NODES: Final = 50_000
 
 _OR, _AND, _RELATION, _SUM, _PRODUCT = 1, 2, 3, 4, 5
 _BINARY: Final = {
@@ -116,6 +119,8 @@ class _Parser:
 
     def next_id(self) -> int:
         self._last_id += 1
+        if self._last_id > _MAX_NODES:
+            raise NotSupportedError("macros that expand this much")
         return self._last_id
 
     def _measure(self, node: Node, *parts: Node, counted: bool = False) -> None:

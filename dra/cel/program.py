@@ -10,18 +10,23 @@ from typing import Final
 from dra.cel import evaluator
 from dra.cel.ast import Node
 from dra.cel.checker import Checked, check
-from dra.cel.cost import Range, estimate
+from dra.cel.cost import LIMIT, Range, estimate
 from dra.cel.devices import DeviceInput, clean, device_value
 from dra.cel.environments import DEFAULT, Age, CelFeatures, environment
-from dra.cel.errors import CompileError, EvaluationError, Issue
+from dra.cel.errors import (
+    CompileError,
+    CostExceededError,
+    EvaluationError,
+    Issue,
+)
+from dra.cel.metering import METER_SLOT, Meter
 from dra.cel.operators import type_name
 from dra.cel.parser import parse
-from dra.cel.plan import Step
 from dra.cel.reads import Read, reads
 from dra.cel.source import Problem, issue, refusal
 from dra.cel.types import Type
 from dra.cel.validators import validate
-from dra.cel.values import DeviceMap
+from dra.cel.values import DeviceMap, Value
 from dra.errors import NotSupportedError
 
 MAX_LENGTH: Final = 10 * 1024
@@ -43,6 +48,7 @@ class Program:
 
     __slots__ = (
         "_checked",
+        "_metered",
         "_slots",
         "_step",
         "cost",
@@ -57,8 +63,9 @@ class Program:
         self.expression = expression
         self.features = features
         self._checked = checked
-        self._step, self._slots = evaluator.build(checked)
         self.cost = estimate(checked)
+        self._metered = _may_exceed(checked, self.cost)
+        self._step, self._slots = evaluator.build(checked, metered=self._metered)
         self.reads = reads(checked)
 
     @property
@@ -82,16 +89,42 @@ class Program:
 
     def evaluate_value(self, device: DeviceMap) -> bool:
         """The same for a device that was converted before (:func:`device_value`)."""
-        frame = [None] * self._slots
-        frame[0] = device  # type: ignore[call-overload]  # slots hold any value
-        step: Step = self._step
-        result = with_room(lambda: step(frame), "evaluating an expression this deep")
+        frame: list[Value] = [None] * self._slots
+        frame[0] = device
+        if self._metered:
+            frame[METER_SLOT] = Meter()
+        step = self._step
+        try:
+            result = with_room(lambda: step(frame), "evaluating something this deep")
+        except CostExceededError:
+            raise EvaluationError(
+                "operation cancelled: actual cost limit exceeded"
+            ) from None
         if type(result) is bool:
             return result
         raise EvaluationError(
             f"CEL result of type {type_name(result)} could not be converted to bool: "
             f"type conversion error from '{type_name(result)}' to 'bool'"
         )
+
+
+_SURE: Final = 600
+"""Below this estimate the gap described in :func:`_may_exceed` cannot matter."""
+
+
+def _may_exceed(checked: Checked, cost: Range) -> bool:
+    """Whether one run may cost more than the limit.
+
+    The estimate is never too low, but for one thing: it prices startsWith and
+    endsWith by the argument, where running them is paid by the text.
+    """
+    if cost.high > LIMIT:
+        return True
+    return cost.high > _SURE and any(
+        overload.id in ("starts_with_string", "ends_with_string")
+        for resolution in checked.calls.values()
+        for overload in resolution.overloads
+    )
 
 
 def with_room[T](work: Callable[[], T], what: str) -> T:

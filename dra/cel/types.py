@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from dra.errors import NotSupportedError
+
 
 class Type(msgspec.Struct, frozen=True):
     """A type: ``kind`` decides the rules, ``name`` is the name at run time.
@@ -97,12 +99,16 @@ _NULLABLE: Final = frozenset({"opaque", "struct", "any", "duration", "timestamp"
 _CONTAINERS: Final = frozenset({"opaque", "list", "map"})
 
 
+_MAX_WORK: Final = 100_000
+
+
 class Bindings:
     """What is known about type parameters; a failed attempt leaves no trace."""
 
     def __init__(self, bound: dict[Type, Type] | None = None) -> None:
         self._bound = {} if bound is None else bound
         self._undo: list[tuple[Type, Type | None]] = []
+        self._work = 0
 
     def assignable(self, left: Type, right: Type) -> bool:
         """Whether ``left`` may stand for ``right``; learns from it when it may."""
@@ -126,6 +132,7 @@ class Bindings:
 
     def resolve(self, t: Type, *, open_to_dyn: bool = False) -> Type:
         """``t`` with bound parameters replaced; open ones by ``dyn`` if asked."""
+        self._count()
         if t.kind == "param":
             bound = self._bound.get(t)
             if bound is not None:
@@ -145,7 +152,14 @@ class Bindings:
                 return False
         return True
 
+    def _count(self) -> None:
+        """Types of maps can double in size with every level."""
+        self._work += 1
+        if self._work > _MAX_WORK:
+            raise NotSupportedError("types of this size")
+
     def _fit(self, left: Type, right: Type) -> bool:
+        self._count()
         if right.kind == "param":
             valid, bound = self._bind(left, right)
             if valid or bound:

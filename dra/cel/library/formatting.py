@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final, NamedTuple
 
 from dra.cel import types as t
@@ -12,7 +12,7 @@ from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
 from dra.cel.library.conversions import bytes_to_string, double_to_string
 from dra.cel.library.times import duration_text, timestamp_text
-from dra.cel.operators import type_name
+from dra.cel.operators import check_room, type_name
 from dra.cel.values import (
     Duration,
     Timestamp,
@@ -25,6 +25,9 @@ from dra.errors import NotSupportedError
 
 _PRECISION: Final = 6
 _MAX_PRECISION: Final = 300
+# Room for the longest double with the highest precision.
+_CONTEXT: Final = Context(prec=1000)
+_MAX_NESTED: Final = 100_000
 _SUPERSCRIPT: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _SPECIAL_NUMBERS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
@@ -109,6 +112,7 @@ def format_text(text: str, args: list[Value]) -> str:
         write, _, _ = VERBS[part.verb]
         out.append(write(args[used], part.precision))
         used += 1
+        check_room(sum(map(len, out)))
     return "".join(out)
 
 
@@ -142,7 +146,7 @@ def as_string(value: Value, _precision: int | None = None) -> str:
         case TypeValue():
             return value.name
         case list():
-            return f"[{', '.join(map(_inside, value))}]"
+            return _list_text(value)
         case dict():
             return _map_text(value)
     raise _refused(STRING_MESSAGE, value)
@@ -172,8 +176,25 @@ def _inside(value: Value) -> str:
     )
 
 
+def _check_nested(length: int) -> None:
+    """Lists of lists double with every level; stop before that takes seconds."""
+    if length > _MAX_NESTED:
+        raise NotSupportedError(f"lists of over {_MAX_NESTED:,} characters in format()")
+
+
+def _list_text(value: list[Value]) -> str:
+    parts: list[str] = []
+    room = 0
+    for item in value:
+        parts.append(_inside(item))
+        room += len(parts[-1])
+        _check_nested(room)
+    return f"[{', '.join(parts)}]"
+
+
 def _map_text(value: dict[Value, Value]) -> str:
     pairs: list[tuple[str, str]] = []
+    room = 0
     for stored, item in value.items():
         key = key_value(stored)
         if not isinstance(key, str | bool | int):
@@ -182,6 +203,8 @@ def _map_text(value: dict[Value, Value]) -> str:
                 f"type {type_name(key)}"
             )
         pairs.append((_inside(key), _inside(item)))
+        room += len(pairs[-1][1])
+        _check_nested(room)
     pairs.sort(key=lambda pair: pair[0])
     return f"{{{', '.join(f'{key}:{item}' for key, item in pairs)}}}"
 
@@ -253,11 +276,14 @@ def _fixed(value: Value, precision: int | None) -> str:
 
 
 def _check_rounding(number: float, places: int) -> None:
-    """Refuse the cases in which the reference's rounding is not known for sure."""
+    """Refuse where it matters which digits are rounded: those of the binary number
+    or those it is written with. Which ones the reference takes is not known.
+    """
     if places > _MAX_PRECISION:
         raise NotSupportedError(f"a precision of {places} digits in format()")
-    shortest = Decimal(repr(number)).scaleb(places) % 1
-    if abs(shortest) == Decimal("0.5"):
+    unit = Decimal(1).scaleb(-places)
+    written = Decimal(repr(number)).quantize(unit, ROUND_HALF_EVEN, _CONTEXT)
+    if written != Decimal(f"{number:.{places}f}"):
         raise NotSupportedError("rounding a tie in format()")
 
 

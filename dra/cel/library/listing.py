@@ -7,10 +7,12 @@ import itertools
 from typing import Final
 
 from dra.cel import types as t
+from dra.cel.cost.ranges import LIMIT
 from dra.cel.declarations import Declarations
-from dra.cel.errors import EvaluationError
+from dra.cel.errors import CostExceededError, EvaluationError
 from dra.cel.operators import (
     add,
+    check_length,
     comparable,
     compare,
     contains,
@@ -40,8 +42,6 @@ _ZERO: Final[dict[str, Value]] = {
     "double": 0.0,
     "duration": Duration(0),
 }
-# A list of this many numbers is more than any selector may cost.
-_MAX_RANGE: Final = 1_000_000
 
 
 def declare(to: Declarations) -> None:
@@ -184,15 +184,14 @@ def flatten(items: Value, depth: Value = 1) -> list[Value]:
             found.extend(flatten(item, depth - 1))
         else:
             found.append(item)
+        check_length(found)
     return found
 
 
 def numbers(count: int) -> list[Value]:
     """0, 1, … ``count`` - 1."""
-    if count > _MAX_RANGE:
-        raise EvaluationError(
-            "operation cancelled: actual cost limit exceeded (lists.range)"
-        )
+    if count > LIMIT:
+        raise CostExceededError
     return list(range(count))
 
 

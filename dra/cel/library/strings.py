@@ -5,6 +5,7 @@ from __future__ import annotations
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
+from dra.cel.operators import check_room
 
 _S, _I = t.STRING, t.INT
 _STRINGS = t.list_of(t.STRING)
@@ -47,9 +48,9 @@ def declare(to: Declarations) -> None:
     to.method("lowerAscii", "string_lower_ascii", (_S,), _S, lower_ascii)
     to.method("upperAscii", "string_upper_ascii", (_S,), _S, upper_ascii)
     to.method("trim", "string_trim", (_S,), _S, lambda s: s.strip(_SPACE))
-    to.method("replace", "string_replace_string_string", (_S, _S, _S), _S, str.replace)
+    to.method("replace", "string_replace_string_string", (_S, _S, _S), _S, replace)
     to.method(
-        "replace", "string_replace_string_string_int", (_S, _S, _S, _I), _S, str.replace
+        "replace", "string_replace_string_string_int", (_S, _S, _S, _I), _S, replace
     )
     to.method("split", "string_split_string", (_S, _S), _STRINGS, split)
     to.method("split", "string_split_string_int", (_S, _S, _I), _STRINGS, split)
@@ -110,6 +111,15 @@ def upper_ascii(text: str) -> str:
     return text.translate(_UPPER)
 
 
+def replace(text: str, old: str, new: str, limit: int = -1) -> str:
+    """Go's ``strings.Replace``: the first ``limit``, all when negative."""
+    if len(new) > len(old):
+        times = text.count(old)
+        times = times if limit < 0 else min(times, limit)
+        check_room(len(text) + times * (len(new) - len(old)))
+    return str.replace(text, old, new, limit)
+
+
 def split(text: str, separator: str, limit: int = -1) -> list[str]:
     """Go's ``strings.SplitN``: at most ``limit`` parts, all when negative."""
     if limit == 0:
@@ -138,4 +148,6 @@ def join(parts: list[object], separator: str = "") -> str:
     for part in parts:
         if not isinstance(part, str):
             raise EvaluationError(f"join: invalid input: {part}")
-    return separator.join(map(str, parts))
+    texts = [str(part) for part in parts]
+    check_room(sum(map(len, texts)) + len(separator) * len(texts))
+    return separator.join(texts)
