@@ -12,6 +12,7 @@ from inventory.queries.cache import remembered
 MAX_VALUES: Final = 40
 """An attribute with more values than this tells devices apart; it is no facet."""
 
+FEW_VALUES: Final = 8
 _STOP_AT: Final = 5_000
 
 
@@ -62,7 +63,7 @@ def _count(cluster: Cluster) -> Facets:
                 too_many.add(name)
     found = []
     for name in sorted(counters):
-        if name in too_many or len(counters[name]) > MAX_VALUES:
+        if name in too_many or _tells_apart(counters[name]):
             too_many.add(name)
         else:
             values = sorted(
@@ -70,3 +71,9 @@ def _count(cluster: Cluster) -> Facets:
             )
             found.append(Facet(name, tuple(values)))
     return Facets(tuple(found), tuple(sorted(too_many)), devices)
+
+
+def _tells_apart(values: Counter[str]) -> bool:
+    """Whether (nearly) every device has a value of its own."""
+    many = len(values) > FEW_VALUES and len(values) * 2 > values.total()
+    return many or len(values) > MAX_VALUES

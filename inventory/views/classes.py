@@ -62,6 +62,7 @@ class Classes(ClusterList[DeviceClass]):
                 "Matched",
                 value=lambda c: use.matched if (use := self._use(c)) else None,
                 kind="number",
+                shown=False,
             ),
             Column(
                 "selectors",

@@ -78,16 +78,16 @@ class Devices(ClusterList[Device]):
                 cell=lambda d: links.node_link(here, d.node_name),
             ),
             Column(
+                "summary",
+                "What it is",
+                value=_summary,
+                exported=False,
+            ),
+            Column(
                 "holders",
                 "Held by",
                 value=lambda d: ", ".join(self._holders_of(d)),
-                cell=lambda d: links.claim_links(here, self._holders_of(d)),
-            ),
-            Column(
-                "summary",
-                "What it is",
-                value=lambda d: _summary(d),
-                exported=False,
+                cell=lambda d: links.claim_links(here, self._holders_of(d), most=1),
             ),
             Column(
                 "taints",

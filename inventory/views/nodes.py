@@ -134,8 +134,8 @@ class Nodes(ClusterList[Node]):
         base = self.url("devices")
         return cells.joined(
             format_html(
-                '<a href="{}?node_name={}&amp;driver={}">{}</a> '
-                '<span class="dim">{}/{}</span>',
+                '<span class="nowrap"><a href="{}?node_name={}&amp;driver={}">{}</a> '
+                '<span class="dim">{}/{}</span></span>',
                 *(base, node.name, driver, driver),
                 *(found.get("free", 0), sum(found.values())),
             )
@@ -197,7 +197,11 @@ class NodePage(ClusterDetail[Node]):
             Fact("Zone", node.zone or cells.NOTHING),
             Fact("Type", node.instance_type or cells.NOTHING),
             Fact("Age", cells.age(node.created_at)),
-            Fact("UID", cells.copyable(node.uid) if node.uid else cells.NOTHING),
+            Fact(
+                "UID",
+                cells.copyable(node.uid) if node.uid else cells.NOTHING,
+                wide=True,
+            ),
         ]
 
     def extra(self) -> dict[str, object]:

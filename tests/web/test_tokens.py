@@ -147,3 +147,17 @@ def test_one_revokes_only_ones_own(
     assert tokens.verify(secret)
     assert client_of("admin").post(address).status_code == 302
     assert tokens.verify(secret) is None
+
+
+def test_the_admin_site_revokes_and_does_nothing_else(person: People) -> None:
+    token, secret = tokens.create(user=person("viewer"), name="x", role=Role.VIEWER)
+    root = User.objects.create_superuser("root", password="pw")
+    client = Client()
+    client.force_login(root)
+    assert client.get("/admin/web/apitoken/add/").status_code == 403
+    page = client.get(f"/admin/web/apitoken/{token.pk}/change/")
+    assert token.digest not in page.text
+    chosen = {"action": "revoke", "_selected_action": [token.pk]}
+    done = client.post("/admin/web/apitoken/", chosen, follow=True)
+    assert "1 revoked." in done.text
+    assert tokens.verify(secret) is None
