@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dra.allocation.constraints import Values, find_attribute, value_set
 from dra.allocation.errors import AllocationError
@@ -68,14 +68,13 @@ def count(search: Search, claim: ClaimPlan, ask: Ask) -> Counts:
     """The counts of ``ask`` on the node of a search that has not begun."""
     seen: Counter[str] = Counter()
     free: list[Candidate] = []
-    for view in search.views:
-        for candidate in view.candidates:
-            state = _state(search, ask, candidate)
-            seen[state] += 1
-            if state == "free":
-                free.append(candidate)
-    published = seen.total()
-    matching = published - seen["other"] - seen["failing"]
+    published = sum(len(view.candidates) for view in search.views)
+    for candidate in _meant(search, ask):
+        state = _state(search, ask, candidate)
+        seen[state] += 1
+        if state == "free":
+            free.append(candidate)
+    matching = seen.total() - seen["other"] - seen["failing"]
     return Counts(
         needed=max(1, matching) if ask.everything else ask.count,
         published=published,
@@ -91,6 +90,15 @@ def count(search: Search, claim: ClaimPlan, ask: Ask) -> Counts:
             if concerns(constraint, ask)
         ),
     )
+
+
+def _meant(search: Search, ask: Ask) -> Iterator[Candidate]:
+    """The devices that may serve: for a request for all, those it stands for."""
+    if ask.everything:
+        yield from search.everything[ask]
+        return
+    for view in search.views:
+        yield from view.candidates
 
 
 def _state(search: Search, ask: Ask, candidate: Candidate) -> str:

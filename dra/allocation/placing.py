@@ -13,6 +13,7 @@ from dra.allocation.counts import count
 from dra.allocation.errors import INVALID_POOLS, AllocationError
 from dra.allocation.features import DEFAULT, Features
 from dra.allocation.matching import Matcher
+from dra.allocation.metering import Meter, OutOfBudgetError
 from dra.allocation.outcome import (
     DEFAULT_BUDGET,
     Budget,
@@ -25,7 +26,7 @@ from dra.allocation.quirks import Mode, Quirk, of_mode
 from dra.allocation.reasons import NodeCounts
 from dra.allocation.request import Plan, make_plan, with_defaults
 from dra.allocation.result import assemble
-from dra.allocation.search import Meter, OutOfBudgetError, Search, Solution
+from dra.allocation.search import Search, Solution
 from dra.errors import SelectorError
 from dra.names import PoolKey
 from dra.objects import Node, ResourceClaim

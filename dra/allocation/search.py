@@ -15,7 +15,7 @@ from dra.allocation.constraints import Rule, make_rules
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.matching import Matcher
-from dra.allocation.outcome import Budget
+from dra.allocation.metering import Meter
 from dra.allocation.pruning import Insight, insight_into
 from dra.allocation.quirks import Quirk
 from dra.allocation.request import MAX_RESULTS, Ask, Plan
@@ -24,35 +24,6 @@ from dra.pools import NodePool
 
 PATIENCE = 1_000
 """Steps before the search takes the time to gain insight."""
-
-
-class OutOfBudgetError(Exception):
-    """The search used up its steps or was told to stop."""
-
-    def __init__(self, steps: int) -> None:
-        self.steps = steps
-        super().__init__(f"gave up after {steps} steps")
-
-
-class Meter:
-    """Counts steps over all nodes of one question."""
-
-    def __init__(self, budget: Budget) -> None:
-        self.limit = budget.steps
-        self.stop = budget.stop
-        self.steps = 0
-
-    def look(self) -> None:
-        """Ask whether to stop, between nodes."""
-        if self.stop is not None and self.stop():
-            raise OutOfBudgetError(self.steps)
-
-    def tick(self) -> None:
-        self.steps += 1
-        if self.steps > self.limit:
-            raise OutOfBudgetError(self.limit)
-        if self.steps % 256 == 0 and self.stop is not None and self.stop():
-            raise OutOfBudgetError(self.steps)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

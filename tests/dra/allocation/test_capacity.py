@@ -14,6 +14,7 @@ from tests.dra.allocation.world import (
     everything,
     exactly,
     given,
+    results,
     wanted,
 )
 from tests.dra.builders import claim, device, result
@@ -36,10 +37,9 @@ def share(device_name, amount, number=1):
 
 
 def wants(amount=None, name="r", capacity="bandwidth"):
-    fields = {}
-    if amount is not None:
-        fields["capacity"] = {"requests": {capacity: amount}}
-    return wanted(exactly(name, **fields))
+    if amount is None:
+        return wanted(exactly(name))
+    return wanted(exactly(name, capacity={"requests": {capacity: amount}}))
 
 
 def consumed(outcome):
@@ -47,7 +47,7 @@ def consumed(outcome):
     return [
         (r.consumed_capacity or {}).get("bandwidth")
         for a in outcome.allocations
-        for r in a.devices.results or ()
+        for r in results(a)
     ]
 
 
@@ -124,7 +124,7 @@ def test_every_share_has_an_id_of_its_own():
     got = ask(cluster(devices(nic(policy=RANGE))), wanted(exactly("x"), exactly("y")))
 
     assert isinstance(got, Fits)
-    ids = {r.share_id for r in got.allocations[0].devices.results or ()}
+    ids = {r.share_id for r in results(got.allocations[0])}
     assert len(ids) == 2
     assert all(uuid.UUID(i or "").version == 4 for i in ids)
 
@@ -142,7 +142,7 @@ def test_a_device_of_one_claim_gets_neither_share_nor_consumed_capacity():
     got = ask(cluster(devices(nic(allowMultipleAllocations=False))), wants("1G"))
 
     assert isinstance(got, Fits)
-    (only,) = got.allocations[0].devices.results or ()
+    (only,) = results(got.allocations[0])
     assert (only.share_id, only.consumed_capacity) == (None, None)
 
 
@@ -186,7 +186,7 @@ def test_without_the_gate_a_shareable_device_is_one_claims():
     got = ask(world, wants(), features=off)
 
     assert isinstance(got, Fits)
-    (only,) = got.allocations[0].devices.results or ()
+    (only,) = results(got.allocations[0])
     assert only.share_id is None
     used = world.edit(add=[claim("other", share("nic-0", "1G"))])
     assert isinstance(ask(used, wants(), features=off), DoesNotFit)

@@ -197,7 +197,7 @@ def test_two_constraints_hold_at_once():
         devices(
             *(
                 device(str(i), attributes={"a": string(a), "b": string(b)})
-                for i, (a, b) in enumerate(["Ax", "Ax", "By", "Ay"])
+                for i, (a, b) in enumerate(zip("AABA", "xxyy", strict=True))
             )
         )
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from dra.allocation import AllocationError, Budget, DoesNotFit, Fits, GaveUp, place
@@ -254,11 +256,9 @@ def test_a_search_that_uses_up_its_steps_is_undecided():
 
 def test_a_search_stops_when_it_is_told_to():
     world, claim_ = hard()
-    asked = []
+    asked = itertools.count()
 
-    got = place(
-        world, [claim_], budget=Budget(stop=lambda: len(asked) > 1 or asked.append(1))
-    )
+    got = place(world, [claim_], budget=Budget(stop=lambda: next(asked) > 1))
 
     assert isinstance(got, GaveUp)
 

@@ -6,7 +6,15 @@ import pytest
 
 from dra.allocation import AllocationError, DoesNotFit, Features, Fits
 from dra.errors import NotSupportedError
-from tests.dra.allocation.world import ask, cluster, devices, exactly, given, wanted
+from tests.dra.allocation.world import (
+    ask,
+    cluster,
+    devices,
+    exactly,
+    given,
+    results,
+    wanted,
+)
 from tests.dra.builders import claim, device, result, taint_rule
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
@@ -47,7 +55,7 @@ def test_a_toleration_lets_the_claim_in_and_is_copied_to_the_result(toleration):
 
     assert given(got) == ["r=bad", "r=good"]
     assert isinstance(got, Fits)
-    (first, _) = got.allocations[0].devices.results or ()
+    (first, _) = results(got.allocations[0])
     assert first.tolerations is not None
     assert len(first.tolerations) == 1
 
@@ -94,7 +102,7 @@ def test_admin_access_sees_devices_in_use():
 
     assert given(got) == ["r=gpu-0"]
     assert isinstance(got, Fits)
-    assert (got.allocations[0].devices.results or [])[0].admin_access is True
+    assert results(got.allocations[0])[0].admin_access is True
 
 
 def test_what_others_have_with_admin_access_is_not_in_use():
@@ -145,7 +153,7 @@ def test_binding_conditions_go_into_the_result_only_with_their_gate():
     got = ask(world, wanted(exactly()))
 
     assert isinstance(got, Fits)
-    (only,) = got.allocations[0].devices.results or ()
+    (only,) = results(got.allocations[0])
     assert only.binding_conditions == ["attached"]
     assert only.binding_failure_conditions == ["failed"]
     assert isinstance(ask(world, wanted(exactly()), features=off), DoesNotFit)

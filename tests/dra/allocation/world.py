@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dra.allocation import Fits, Outcome, allocate
-from dra.objects import ResourceClaim, read
+from dra.objects import AllocationResult, DeviceResult, ResourceClaim, read
 from dra.snapshot import Snapshot
 from tests.dra.builders import DRIVER, Json, claim, node, piece
 
@@ -107,13 +107,17 @@ def devices(*made: Json, **spec: Any) -> Json:
     return piece("slice-a", *made, **spec)
 
 
+def results(allocation: AllocationResult) -> list[DeviceResult]:
+    return allocation.devices.results or []
+
+
 def given(outcome: Outcome) -> list[str]:
     """``request=device`` of all claims in order; the outcome must fit."""
     assert isinstance(outcome, Fits), outcome
     return [
         f"{r.request}={r.device}"
         for allocation in outcome.allocations
-        for r in allocation.devices.results or ()
+        for r in results(allocation)
     ]
 
 
