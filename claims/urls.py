@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from django.urls import path
 
-from claims.views import claims, fit, pods, templates
+from claims.views import claims, fit, pods, templates, yaml
 
 HERE = "c/<slug:cluster>/"
-KEY = "<str:namespace>/<str:name>/"
+KEY = "<key:namespace>/<key:name>/"
 
 urlpatterns = [
     path(f"{HERE}claims/", claims.Claims.as_view(), name="claims"),
     path(f"{HERE}claims/{KEY}", claims.Claim.as_view(), name="claim"),
-    path(f"{HERE}claims/{KEY}yaml/", claims.ClaimYaml.as_view(), name="claim-yaml"),
+    path(f"{HERE}claims/{KEY}yaml/", yaml.ClaimYaml.as_view(), name="claim-yaml"),
     path(f"{HERE}claims/{KEY}fit/", fit.ClaimFit.as_view(), name="claim-fit"),
     path(f"{HERE}templates/", templates.Templates.as_view(), name="templates"),
     path(f"{HERE}templates/{KEY}", templates.Template.as_view(), name="template"),
     path(
         f"{HERE}templates/{KEY}yaml/",
-        templates.TemplateYaml.as_view(),
+        yaml.TemplateYaml.as_view(),
         name="template-yaml",
     ),
     path(f"{HERE}pods/", pods.Pods.as_view(), name="pods"),
     path(f"{HERE}pods/{KEY}", pods.PodPage.as_view(), name="pod"),
-    path(f"{HERE}pods/{KEY}yaml/", pods.PodYaml.as_view(), name="pod-yaml"),
+    path(f"{HERE}pods/{KEY}yaml/", yaml.PodYaml.as_view(), name="pod-yaml"),
 ]

@@ -15,7 +15,7 @@ from claims.filtersets import ClaimFilter
 from claims.models import AllocatedDevice, ClaimRequest, ResourceClaim
 from claims.queries import claims as queries
 from claims.views import cells as claim_cells
-from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
+from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
 NOBODY = "No pod uses it yet. An operator can allocate it from its page."
@@ -173,46 +173,6 @@ def constraints_of(claim: ResourceClaim) -> list[str]:
     return words
 
 
-class ClaimMixin:
-    """Finds the claim of the address."""
-
-    def load(self) -> ResourceClaim:
-        kwargs = self.kwargs  # type: ignore[attr-defined]  # of View
-        try:
-            return queries.claim_with_all(
-                self.cluster,  # type: ignore[attr-defined]  # of the cluster kit
-                kwargs["namespace"],
-                kwargs["name"],
-            )
-        except ResourceClaim.DoesNotExist:
-            raise Http404(
-                f"There is no claim {kwargs['namespace']}/{kwargs['name']} (any more)."
-            ) from None
-
-    def heading(self) -> Heading:
-        claim: ResourceClaim = self.object  # type: ignore[attr-defined]  # of the detail kit
-        cluster = self.cluster.name  # type: ignore[attr-defined]  # of the cluster kit
-        return Heading(
-            kind="Claim",
-            name=str(claim),
-            badges=[cells.badge(claim.state)]
-            + (
-                [cells.badge("unreadable", title=claim.problem)]
-                if claim.problem
-                else []
-            ),
-            sentence=claim.problem or state_sentence(claim),
-            crumbs=(
-                Crumb(cluster, reverse("overview", args=[cluster])),
-                Crumb("Claims", reverse("claims", args=[cluster])),
-                Crumb(str(claim)),
-            ),
-            yaml_href=reverse(
-                "claim-yaml", args=[cluster, claim.namespace, claim.name]
-            ),
-        )
-
-
 def state_sentence(claim: ResourceClaim) -> str:
     """What is so and what happens next."""
     held = cells.count(claim.device_count, "device")
@@ -234,11 +194,47 @@ def state_sentence(claim: ResourceClaim) -> str:
             return "It is being deleted and goes when its last consumer has ended."
 
 
-class Claim(ClaimMixin, ClusterDetail[ResourceClaim]):
+class Claim(ClusterDetail[ResourceClaim]):
     """One claim: requests on the left, result on the right, users below."""
 
     template_name = "claims/claim.html"
     fragments = ("claim-body",)
+
+    def load(self) -> ResourceClaim:
+        kwargs = self.kwargs
+        try:
+            return queries.claim_with_all(
+                self.cluster,
+                kwargs["namespace"],
+                kwargs["name"],
+            )
+        except ResourceClaim.DoesNotExist:
+            raise Http404(
+                f"There is no claim {kwargs['namespace']}/{kwargs['name']} (any more)."
+            ) from None
+
+    def heading(self) -> Heading:
+        claim: ResourceClaim = self.object
+        cluster = self.cluster.name
+        return Heading(
+            kind="Claim",
+            name=str(claim),
+            badges=[cells.badge(claim.state)]
+            + (
+                [cells.badge("unreadable", title=claim.problem)]
+                if claim.problem
+                else []
+            ),
+            sentence=claim.problem or state_sentence(claim),
+            crumbs=(
+                Crumb(cluster, reverse("overview", args=[cluster])),
+                Crumb("Claims", reverse("claims", args=[cluster])),
+                Crumb(str(claim)),
+            ),
+            yaml_href=reverse(
+                "claim-yaml", args=[cluster, claim.namespace, claim.name]
+            ),
+        )
 
     def facts(self) -> list[Fact]:
         claim, cluster = self.object, self.cluster.name
@@ -284,7 +280,3 @@ class Claim(ClaimMixin, ClusterDetail[ResourceClaim]):
             "is_pending": claim.state == ClaimState.PENDING and not claim.problem,
             "can_write": not self.cluster.read_only,
         }
-
-
-class ClaimYaml(ClaimMixin, ClusterYaml):
-    """The claim as mirrored."""

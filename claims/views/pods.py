@@ -14,7 +14,7 @@ from claims.models import Pod, ResourceClaim
 from claims.queries import claims as claim_queries
 from claims.queries import templates as queries
 from claims.views import cells as claim_cells
-from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
+from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
 
@@ -78,15 +78,18 @@ class Pods(ClusterList[Pod]):
         return queries.pod_rows(self.cluster)
 
 
-class PodMixin:
-    """Finds the pod of the address."""
+class PodPage(ClusterDetail[Pod]):
+    """One pod and its claims."""
+
+    template_name = "claims/pod.html"
+    fragments = ("pod-body",)
 
     def load(self) -> Pod:
-        kwargs = self.kwargs  # type: ignore[attr-defined]  # of View
+        kwargs = self.kwargs
         try:
             return get_object_or_404(
                 Pod.objects.prefetch_related("claims"),
-                cluster=self.cluster,  # type: ignore[attr-defined]  # of the cluster kit
+                cluster=self.cluster,
                 namespace=kwargs["namespace"],
                 name=kwargs["name"],
             )
@@ -97,8 +100,8 @@ class PodMixin:
             ) from None
 
     def heading(self) -> Heading:
-        pod: Pod = self.object  # type: ignore[attr-defined]  # of the detail kit
-        cluster = self.cluster.name  # type: ignore[attr-defined]  # of the cluster kit
+        pod: Pod = self.object
+        cluster = self.cluster.name
         return Heading(
             kind="Pod",
             name=str(pod),
@@ -111,13 +114,6 @@ class PodMixin:
             ),
             yaml_href=reverse("pod-yaml", args=[cluster, pod.namespace, pod.name]),
         )
-
-
-class PodPage(PodMixin, ClusterDetail[Pod]):
-    """One pod and its claims."""
-
-    template_name = "claims/pod.html"
-    fragments = ("pod-body",)
 
     def facts(self) -> list[Fact]:
         pod = self.object
@@ -140,7 +136,3 @@ class PodPage(PodMixin, ClusterDetail[Pod]):
             **super().extra(),
             "entries": [(entry, found.get(entry.claim_name)) for entry in entries],
         }
-
-
-class PodYaml(PodMixin, ClusterYaml):
-    """The pod as mirrored."""

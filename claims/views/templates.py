@@ -12,7 +12,7 @@ from claims.filtersets import TemplateFilter
 from claims.models import ResourceClaimTemplate
 from claims.queries import claims as claim_queries
 from claims.queries import templates as queries
-from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
+from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
 SHOWN = 100
@@ -58,14 +58,16 @@ class Templates(ClusterList[ResourceClaimTemplate]):
         return queries.template_rows(self.cluster)
 
 
-class TemplateMixin:
-    """Finds the template of the address."""
+class Template(ClusterDetail[ResourceClaimTemplate]):
+    """One template."""
+
+    template_name = "claims/template.html"
 
     def load(self) -> ResourceClaimTemplate:
-        kwargs = self.kwargs  # type: ignore[attr-defined]  # of View
+        kwargs = self.kwargs
         try:
             return queries.template_with_all(
-                self.cluster,  # type: ignore[attr-defined]  # of the cluster kit
+                self.cluster,
                 kwargs["namespace"],
                 kwargs["name"],
             )
@@ -75,8 +77,8 @@ class TemplateMixin:
             ) from None
 
     def heading(self) -> Heading:
-        template: ResourceClaimTemplate = self.object  # type: ignore[attr-defined]  # of the detail kit
-        cluster = self.cluster.name  # type: ignore[attr-defined]  # of the cluster kit
+        template: ResourceClaimTemplate = self.object
+        cluster = self.cluster.name
         return Heading(
             kind="Template",
             name=str(template),
@@ -95,12 +97,6 @@ class TemplateMixin:
             ),
         )
 
-
-class Template(TemplateMixin, ClusterDetail[ResourceClaimTemplate]):
-    """One template."""
-
-    template_name = "claims/template.html"
-
     def facts(self) -> list[Fact]:
         return [
             Fact("Namespace", cells.mono(self.object.namespace)),
@@ -118,7 +114,3 @@ class Template(TemplateMixin, ClusterDetail[ResourceClaimTemplate]):
             "claim_count": made.count(),
             "pods": queries.pods_of_template(template)[:SHOWN],
         }
-
-
-class TemplateYaml(TemplateMixin, ClusterYaml):
-    """The template as mirrored."""
