@@ -35,8 +35,9 @@ class MirroredObject(models.Model):
     """What rows of every mirrored kind have.
 
     ``raw`` is the object in v1 form as the server sent it, unknown fields
-    included. ``problem`` is one sentence when ``dra.objects.read`` (or a value
-    inside) could not be read; such a row is shown and takes no part in snapshots.
+    included. ``problem`` is one sentence when the object, or a quantity in a slice,
+    could not be read; an object that cannot be read at all is shown and takes no
+    part in anything.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
@@ -187,6 +188,9 @@ class ResourceSlice(MirroredObject):
 
 class Device(models.Model):
     """One device of one slice; kept by the mirror with its slice.
+
+    Only slices of their pool's newest generation have rows here: what an older one
+    still publishes is in that slice's raw object and in no total.
 
     ``attributes`` maps the qualified name (``gpu.nvidia.com/type``) to
     ``{"string": "gpu"}``, ``capacity`` the qualified name to the published

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 import structlog
-from django.db import DatabaseError, connection, connections
+from django.db import Error as DBError
+from django.db import connection, connections
 
 from cluster.backoff import Backoff
 from cluster.config import ClusterConfig, load_clusters
@@ -134,7 +135,7 @@ class Watching:
             self.lock.release()
 
     def stop_now(self) -> None:
-        """Tell every thread to stop; for a signal handler. ``run`` does the rest."""
+        """Have what is being written roll back; ``run`` ends when ``stop`` is set."""
         self._term.stop.set()
 
     # --- steps -------------------------------------------------------------------
@@ -147,7 +148,7 @@ class Watching:
                 self._waiting = False
                 self._begin()
                 return True
-        except DatabaseError as error:
+        except DBError as error:
             log.warning("watch.database_failed", reason=str(error))
             connection.close()
             return False
@@ -167,7 +168,7 @@ class Watching:
         except LockLostError:
             log.warning("watch.lock_lost", owner=self.lock.owner)
             return False
-        except DatabaseError as error:
+        except DBError as error:
             log.warning("watch.database_failed", reason=str(error))
             connection.close()
         return True

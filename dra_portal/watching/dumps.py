@@ -6,7 +6,8 @@ import threading
 from pathlib import Path
 
 import structlog
-from django.db import DatabaseError, connections
+from django.db import Error as DBError
+from django.db import connections
 
 from claims.mirror import KINDS, store_for
 from cluster.backoff import Backoff
@@ -65,7 +66,7 @@ class DumpCluster:
             self.read()
         except DumpError as error:
             self._log.warning("watch.dump_failed", reason=str(error))
-        except (ClusterGoneError, DatabaseError, LockLostError, StoppedError) as error:
+        except (ClusterGoneError, DBError, LockLostError, StoppedError) as error:
             self._log.warning("watch.dump_failed", reason=str(error))
             return self._backoff.next()
         # A fault of ours in one cluster must not end the watch of it, or of others.

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import structlog
-from django.db import DatabaseError, connections
+from django.db import Error as DBError
+from django.db import connections
 
 from claims.mirror import KINDS, store_for
 from cluster.backoff import Backoff
@@ -86,7 +87,7 @@ class LiveCluster:
         except (
             ClusterError,
             ClusterGoneError,
-            DatabaseError,
+            DBError,
             LockLostError,
             StoppedError,
         ) as error:

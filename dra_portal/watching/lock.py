@@ -19,7 +19,8 @@ from contextlib import suppress
 from datetime import timedelta
 
 import structlog
-from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db import Error as DBError
+from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
@@ -51,9 +52,10 @@ class WatchLock:
         self._stale = timedelta(seconds=stale_seconds)
         self._session: BaseDatabaseWrapper | None = None
         self._beat = 0.0
+        self._lost = False
 
     def acquire(self) -> bool:
-        """Try once; False when another process has it. Raises DatabaseError."""
+        """Try once; False when another process has it. Raises django.db.Error."""
         if connection.vendor == "postgresql" and not self._acquire_advisory():
             return False
         with transaction.atomic():
@@ -67,10 +69,13 @@ class WatchLock:
                 defaults={"owner": self.owner, "heartbeat": timezone.now()},
             )
         self._beat = time.monotonic()
+        self._lost = False
         return True
 
     def renew(self) -> bool:
         """Show that we live; False when the lock is lost. Never waits for a writer."""
+        if self._lost:
+            return False
         if self._session is not None and not self._session_lives():
             return False
         if time.monotonic() - self._beat < HEARTBEAT_SECONDS:
@@ -81,7 +86,7 @@ class WatchLock:
                 return True
             try:
                 return self._heartbeat()
-            except DatabaseError as error:
+            except DBError as error:
                 # Busy or restarting. If somebody took over, the fence will tell.
                 log.warning("watch.heartbeat_failed", reason=str(error))
                 connection.close()
@@ -99,13 +104,14 @@ class WatchLock:
             rows = models.WatchLock.objects.select_for_update()
             ours = bool(rows.filter(name=NAME, owner=self.owner).values_list("pk"))
         if not ours:
+            self._lost = True
             raise LockLostError("Another process has become the watch.")
 
     def release(self) -> None:
         """Give the lock back, if it is still ours."""
         try:
             models.WatchLock.objects.filter(name=NAME, owner=self.owner).delete()
-        except DatabaseError as error:
+        except DBError as error:
             log.warning("watch.release_failed", reason=str(error))
         self._unlock()
         self._end_session()
@@ -117,7 +123,7 @@ class WatchLock:
             with self._session.cursor() as cursor:
                 cursor.execute("SELECT pg_try_advisory_lock(%s)", [ADVISORY_KEY])
                 (locked,) = cursor.fetchone()
-        except DatabaseError:
+        except DBError:
             self._end_session()
             raise
         if not locked:
@@ -128,7 +134,7 @@ class WatchLock:
         """Free the advisory lock now; the end of a session frees it a bit later."""
         if self._session is None:
             return
-        with suppress(DatabaseError, InterfaceError), self._session.cursor() as cursor:
+        with suppress(DBError), self._session.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_KEY])
 
     def _session_lives(self) -> bool:
@@ -136,7 +142,7 @@ class WatchLock:
         try:
             with self._session.cursor() as cursor:
                 cursor.execute("SELECT 1")
-        except (DatabaseError, InterfaceError):
+        except DBError:
             self._end_session()
             return False
         return True

@@ -16,18 +16,20 @@ _VALUES = ("ints", "bools", "strings", "versions", "int", "bool", "string", "ver
 
 
 def device_columns(
-    slice_: objects.ResourceSlice, position: int, raw: Json, rules: TaintRules
+    slice_: objects.ResourceSlice, position: int, raw: Json | None, rules: TaintRules
 ) -> Columns:
     """The columns of device number ``position`` of ``slice_``, its state left out.
 
-    ``raw`` is that device as published: attributes keep fields we do not know.
+    ``raw`` is that device as published: attributes keep fields we do not know. Null
+    is what it is for Kubernetes: a device, an attribute, a taint with nothing in it.
     """
+    raw = raw or {}
     spec = slice_.spec
     assert spec.devices is not None
     device = spec.devices[position]
     by_rules = rules.for_device(DeviceID(spec.driver, spec.pool.name, device.name))
     taints = [
-        *(raw.get("taints") or ()),
+        *(taint or {} for taint in raw.get("taints") or ()),
         *({**objects.write(found.taint), "rule": found.rule} for found in by_rules),
     ]
     attributes = _qualified(raw.get("attributes"), spec.driver)
@@ -43,7 +45,7 @@ def device_columns(
         or any(prevents_allocation(found.taint) for found in by_rules),
         "attributes": attributes,
         "capacity": capacity,
-        "counters": raw.get("consumesCounters") or [],
+        "counters": [use or {} for use in raw.get("consumesCounters") or ()],
         "taints": taints,
         "facts": facts(attributes, capacity),
     }
@@ -70,9 +72,12 @@ def attribute_values(attribute: Json) -> Sequence[Any]:
 
 
 def _qualified(named: Json | None, driver: str) -> dict[str, Json]:
-    """``named`` by qualified name; a name written out wins (allocator.md section 6)."""
+    """``named`` by qualified name; a name written out wins (allocator.md section 6).
+
+    Null, as a whole or as a member, counts as nothing.
+    """
     items = sorted((named or {}).items(), key=lambda item: "/" in item[0])
-    return {qualified_name(name, driver): value for name, value in items}
+    return {qualified_name(name, driver): value or {} for name, value in items}
 
 
 def _text(value: Any) -> str:

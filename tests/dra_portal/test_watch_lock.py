@@ -17,10 +17,6 @@ from tests.inventory.mirror.worlds import slice_
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-on_postgresql = pytest.mark.skipif(
-    "connection.vendor != 'postgresql'", reason="there is no session that could die"
-)
-
 
 def test_only_one_gets_the_lock() -> None:
     first, second = WatchLock(), WatchLock()
@@ -106,7 +102,6 @@ def test_a_watch_that_lost_the_lock_stops_writing_and_waits(tmp_path: Path) -> N
             eventually(equal(server))
             models.WatchLock.objects.update(owner="somebody else")
             server.store.put(slice_("b", pool="node-2"))
-            lock._beat = 0.0
             # It finds out, and becomes the watch again when nobody else lives.
             models.WatchLock.objects.update(
                 heartbeat=timezone.now() - timedelta(minutes=5)
@@ -122,3 +117,20 @@ def test_once_refuses_while_another_watches(tmp_path: Path) -> None:
         with pytest.raises(AlreadyWatchedError):
             Watching(path).run_once()
         lock.release()
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs sessions")
+def test_a_database_that_drops_every_session_is_written_again(tmp_path: Path) -> None:
+    with (
+        StandinServer([slice_("a")]) as server,
+        watch(clusters_of(server, tmp_path)),
+    ):
+        eventually(equal(server))
+        for number in range(3):
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                )
+            server.store.put(slice_(f"b{number}", pool=f"node-{number + 2}"))
+            eventually(equal(server))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from argparse import ArgumentParser
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -57,18 +58,25 @@ class Command(BaseCommand):
             raise CommandError("\n".join(failures))
 
     def _until_signal(self, watching: Watching) -> None:
+        """Run in a thread, so that a signal never meets a lock that it needs."""
         stop = threading.Event()
+        told: list[int] = []
 
-        def on_signal(_number: int, _frame: FrameType | None) -> None:
-            stop.set()
-            watching.stop_now()
+        def on_signal(number: int, _frame: FrameType | None) -> None:
+            told.append(number)
 
         before = {
             number: signal.signal(number, on_signal)
             for number in (signal.SIGTERM, signal.SIGINT)
         }
         try:
-            watching.run(stop)
+            with ThreadPoolExecutor(1, thread_name_prefix="watch") as pool:
+                running = pool.submit(watching.run, stop)
+                while not wait([running], timeout=0.1).done:
+                    if told:
+                        stop.set()
+                        watching.stop_now()
+                running.result()
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)

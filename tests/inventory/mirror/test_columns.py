@@ -137,7 +137,7 @@ def test_a_name_written_out_wins_over_the_short_one() -> None:
 
 
 def test_facts_have_a_line_per_value() -> None:
-    attributes = {
+    attributes: dict[str, Json] = {
         "a": {"bool": False},
         "b": {"strings": ["x", "y\nz"]},
         "c": {"futureType": 1},

@@ -8,26 +8,36 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.conf import settings
+from django.db import connection
 
 HERE = Path(__file__).parent
-FILES = ("test_store.py", "test_pools.py", "test_any_order.py")
+DRA_PORTAL = HERE.parents[1] / "dra_portal"
 
 
 @pytest.mark.skipif(
-    "sqlite" in settings.DATABASES["default"]["ENGINE"],
+    connection.vendor == "sqlite",
     reason="this run is on SQLite already",
 )
-def test_the_mirror_holds_on_sqlite_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "files",
+    [
+        [HERE / "test_store.py", HERE / "test_pools.py", HERE / "test_any_order.py"],
+        [DRA_PORTAL / "test_watch_lock.py", DRA_PORTAL / "test_watch.py"],
+    ],
+    ids=["mirror", "watch"],
+)
+def test_it_holds_on_sqlite_too(tmp_path: Path, files: list[Path]) -> None:
     environment = {
         **os.environ,
         "DRA_PORTAL_TEST_DATABASE": f"sqlite:///{tmp_path / 'mirror.sqlite3'}",
         "DRA_PORTAL_VAR": str(tmp_path),
     }
-    environment.pop("PYTEST_XDIST_WORKER", None)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
-        + [str(HERE / name) for name in FILES],
+        [
+            *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"),
+            "--ds=tests.inventory.mirror.sqlite_settings",
+            *map(str, files),
+        ],
         env=environment,
         capture_output=True,
         text=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,8 +13,8 @@ from claims.mirror import store_for
 from cluster.store import Event, EventType, State
 from inventory.choices import Source
 from inventory.mirror import ClusterGoneError, Guard, MirrorStore, prune_tombstones
-from inventory.models import Cluster, Node, Tombstone, WatchState
-from tests.inventory.mirror.worlds import changed, make
+from inventory.models import Cluster, Node, ResourceSlice, Tombstone, WatchState
+from tests.inventory.mirror.worlds import changed, claim, make, pod, slice_
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +27,7 @@ def cluster() -> Cluster:
 
 
 @pytest.fixture
-def nodes(cluster: Cluster) -> Iterator[MirrorStore]:
+def nodes(cluster: Cluster) -> MirrorStore:
     return store_for("Node", cluster.pk)
 
 
@@ -203,9 +202,6 @@ def test_text_longer_than_its_column_is_whole_in_the_raw_object(
 
 
 def test_a_number_beyond_64_bits_does_not_stop_the_mirror(cluster: Cluster) -> None:
-    from inventory.models import ResourceSlice
-    from tests.inventory.mirror.worlds import slice_
-
     odd = slice_("a", generation=2**70)
     store_for("ResourceSlice", cluster.pk).replace([odd], "1")
     row = ResourceSlice.objects.get()
@@ -300,14 +296,13 @@ def test_clusters_do_not_touch_each_other(cluster: Cluster, nodes: MirrorStore) 
     assert set(Node.objects.values_list("cluster__name", "name")) == {("c", "a")}
 
 
-def test_500_claims_at_once_need_few_statements(cluster: Cluster) -> None:
-    from tests.inventory.mirror.worlds import claim, slice_
-
+def test_500_events_at_once_need_few_statements(cluster: Cluster) -> None:
     pools = [f"node-{i}" for i in range(100)]
     devices = [f"gpu-{i}" for i in range(5)]
     slices = [slice_(p, pool=p, devices=devices) for p in pools]
     store_for("ResourceSlice", cluster.pk).replace(slices, "1")
-    events = added(*[claim(f"{p}-{d}", d, pool=p) for p in pools for d in devices])
+    made = [claim(f"{p}-{d}", d, pool=p) for p in pools for d in devices]
+    events = added(*made)
     with CaptureQueriesContext(
         connection,
     ) as queries:
@@ -317,3 +312,7 @@ def test_500_claims_at_once_need_few_statements(cluster: Cluster) -> None:
     with CaptureQueriesContext(connection) as queries:
         store_for("ResourceClaim", cluster.pk).apply(again, "3")
     assert len(queries) < 45, [q["sql"][:100] for q in queries]
+    pods = added(*[pod(o["metadata"]["name"], o["metadata"]["name"]) for o in made])
+    with CaptureQueriesContext(connection) as queries:
+        store_for("Pod", cluster.pk).apply(pods, "4")
+    assert len(queries) < 30, [q["sql"][:100] for q in queries]
