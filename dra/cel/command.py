@@ -19,14 +19,14 @@ def run_lines(stdin: Iterable[str], stdout: TextIO) -> None:
     """
     for line in stdin:
         if line.strip():
-            stdout.write(json.dumps(answer(line), ensure_ascii=False) + "\n")
+            stdout.write(json.dumps(answer(line)) + "\n")
 
 
 def answer(line: str) -> dict[str, Any]:
     """The answer to one line."""
     try:
         case = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return {"id": None, "error": f"not JSON: {error}"}
     if not isinstance(case, dict):
         return {"id": None, "error": "a JSON object is expected"}

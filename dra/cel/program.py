@@ -32,7 +32,7 @@ from dra.errors import NotSupportedError
 MAX_LENGTH: Final = 10 * 1024
 """Bytes of UTF-8 that the API server accepts in a selector."""
 
-_CACHE_SIZE: Final = 4096
+type _Key = tuple[str, CelFeatures, Age]
 
 
 class Program:
@@ -153,31 +153,38 @@ def with_room[T](work: Callable[[], T], what: str) -> T:
 
 
 class _Cache:
-    """The programs compiled last, successes only."""
+    """The programs compiled last, successes only.
 
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._programs: OrderedDict[tuple[str, CelFeatures, Age], Program] = (
-            OrderedDict()
-        )
+    Bounded by number and by characters of source: a program takes up to 200 bytes
+    for each.
+    """
+
+    def __init__(self, *, entries: int, characters: int) -> None:
+        self._entries = entries
+        self._characters = characters
+        self._used = 0
+        self._programs: OrderedDict[_Key, Program] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[str, CelFeatures, Age]) -> Program | None:
+    def get(self, key: _Key) -> Program | None:
         with self._lock:
             program = self._programs.get(key)
             if program is not None:
                 self._programs.move_to_end(key)
             return program
 
-    def put(self, key: tuple[str, CelFeatures, Age], program: Program) -> None:
+    def put(self, key: _Key, program: Program) -> None:
         with self._lock:
+            if key not in self._programs:
+                self._used += len(key[0])
             self._programs[key] = program
             self._programs.move_to_end(key)
-            while len(self._programs) > self._size:
-                self._programs.popitem(last=False)
+            while len(self._programs) > self._entries or self._used > self._characters:
+                (expression, *_), _ = self._programs.popitem(last=False)
+                self._used -= len(expression)
 
 
-_cache = _Cache(_CACHE_SIZE)
+_cache = _Cache(entries=4096, characters=512 * 1024)
 
 
 def compile(  # noqa: A001 - the word of the field

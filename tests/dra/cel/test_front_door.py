@@ -8,6 +8,7 @@ import pytest
 
 from dra import cel
 from dra.cel.program import _Cache
+from dra.errors import NotSupportedError
 from dra.objects import DeviceAttribute, DeviceCapacity
 
 GPU = cel.DeviceInput(
@@ -111,7 +112,7 @@ def test_programs_are_compiled_once():
 
 
 def test_the_cache_forgets_what_was_used_longest_ago():
-    cache = _Cache(2)
+    cache = _Cache(entries=2, characters=100)
     features = cel.CelFeatures()
     program = cel.compile("true")
     for text in ("a", "b"):
@@ -120,6 +121,40 @@ def test_the_cache_forgets_what_was_used_longest_ago():
     cache.put(("c", features, "stored"), program)
     found = [cache.get((text, features, "stored")) is not None for text in "abc"]
     assert found == [True, False, True]
+
+
+def test_the_cache_holds_a_bounded_amount_of_source():
+    cache = _Cache(entries=100, characters=10)
+    features = cel.CelFeatures()
+    program = cel.compile("true")
+    for text in ("aaaa", "bbbb", "cccc"):
+        cache.put((text, features, "stored"), program)
+    assert cache.get(("aaaa", features, "stored")) is None
+    assert cache.get(("cccc", features, "stored")) is program
+
+
+def test_a_program_that_grows_out_of_bounds_is_stopped():
+    def doubling(levels: int, start: str, step: str, end: str) -> str:
+        text = f"cel.bind(v0, {start}, "
+        for level in range(1, levels):
+            text += f"cel.bind(v{level}, {step.replace('P', f'v{level - 1}')}, "
+        return text + end.replace("P", f"v{levels - 1}") + ")" * levels
+
+    with pytest.raises(cel.EvaluationError, match="cost limit exceeded"):
+        cel.compile(doubling(60, "'xx'", "P + P", "P != ''")).evaluate(GPU)
+    with pytest.raises(cel.EvaluationError, match="cost limit exceeded"):
+        cel.compile("lists.range(100000000).size() > 0 || true").evaluate(GPU)
+    for expression in (
+        doubling(60, "[1]", "P + P", "P != []"),
+        doubling(60, "[1]", "[P, P].flatten()", "P != []"),
+        doubling(40, "'xx'", "P.replace('', P)", "P != ''"),
+        doubling(60, "[1]", "[P, P]", "'%s'.format([P]) != ''"),
+        doubling(60, "{1: 1}", "{P: P}", "P == P"),
+        "optional.of(1)" + ".optMap(x, x)" * 60 + ".hasValue()",
+    ):
+        with pytest.raises(NotSupportedError):
+            cel.compile(expression).evaluate(GPU)
+    assert cel.compile(doubling(60, "[1]", "[P, P]", "P == P")).evaluate(GPU) is True
 
 
 def test_threads_share_a_program():
