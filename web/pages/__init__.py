@@ -52,8 +52,9 @@ In its template::
 
 An element with an ``id`` and ``data-refresh-on`` asks its own page again when one of
 these kinds changes and replaces itself: the view renders ``template#id`` when the id is
-in ``fragments``. Raw YAML: ``ClusterYaml`` with ``load()``; its URL is the page's name
-plus ``-yaml``.
+in ``fragments``. Raw YAML: ``ClusterYaml`` with ``raw()`` and ``heading()`` (or
+``MirroredYaml`` of ``inventory.views.kit``, which needs four class attributes); its URL is
+the page's name plus ``-yaml``.
 
 Rules: no inline ``style`` or ``on…`` attributes (the CSP refuses them), widths come
 from ``{% bar %}`` and ``{% usage %}``; every state through ``{% badge %}``, every time
