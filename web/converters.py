@@ -37,7 +37,10 @@ def _encoded(text: str) -> str:
 
 
 def _decoded(text: str) -> str:
-    return "" if text == _EMPTY else unquote(text)
+    decoded = "" if text == _EMPTY else unquote(text)
+    if "\0" in decoded:
+        raise ValueError("no name holds NUL, and PostgreSQL cannot look for it")
+    return decoded
 
 
 class KeyConverter:

@@ -140,7 +140,7 @@ class Search(RequiresRole, InCluster, View):
     """``?q=``; a single hit is not jumped to, so that the answer is always a page."""
 
     def get(self, request: HttpRequest, **_: str) -> HttpResponse:
-        text = request.GET.get("q", "").strip()[:LONGEST]
+        text = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST]
         groups = search(self.cluster, text) if len(text) >= SHORTEST else []
         return render(
             request,
