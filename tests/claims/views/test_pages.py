@@ -151,3 +151,8 @@ def test_an_allocated_claim_shows_each_request_beside_its_devices(
         assert f"/devices/{result.driver}/{result.pool}/{result.device}/" in page
     for consumer in claim.consumers.all():
         assert consumer.name in page
+
+
+@pytest.mark.parametrize("name", ["%00", "%2500", "a%2500b"])
+def test_a_name_with_nul_is_nothing(name: str, demo: Cluster, viewer: Client) -> None:
+    assert viewer.get(f"/c/demo/claims/team-a/{name}/").status_code == 404
