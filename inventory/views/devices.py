@@ -81,6 +81,7 @@ class Devices(ClusterList[Device]):
                 "summary",
                 "What it is",
                 value=_summary,
+                kind="line",
                 exported=False,
             ),
             Column(

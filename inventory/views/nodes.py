@@ -70,6 +70,7 @@ class Nodes(ClusterList[Node]):
                     f"{driver}: {sum(found.values())}"
                     for driver, found in self._by_driver(n).items()
                 ),
+                kind="html",
                 cell=self._drivers_cell,
             ),
             Column(

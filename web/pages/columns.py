@@ -12,7 +12,8 @@ from django.utils.html import format_html
 
 from web.pages import cells
 
-Kind = Literal["text", "mono", "number", "age", "badge", "html"]
+Kind = Literal["text", "line", "mono", "number", "age", "badge", "html"]
+"""``line`` is text cut to the room there is, whole in its title; ``html`` never wraps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Column:
                 return cells.age(value)
             case "badge":
                 return cells.badge(str(value))
+            case "line":
+                return format_html('<span title="{}">{}</span>', value, value)
             case _:
                 return format_html("{}", value)
 
