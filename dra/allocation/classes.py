@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dra.allocation.features import DEFAULT, Features
-from dra.allocation.matching import Subject, Trouble, Verdict, verdict_of
+from dra.allocation.matching import (
+    Subject,
+    Trouble,
+    Verdict,
+    judge_all,
+    verdict_of,
+    verdicts,
+)
 from dra.allocation.views import Candidate, view_of
 from dra.errors import NotSupportedError
 from dra.names import DeviceID, PoolKey
@@ -53,22 +60,38 @@ def class_usage(
     tallies: dict[Chain, Counter[State]] = {c: Counter() for c in chains.values()}
     troubles: dict[Chain, list[str]] = {c: [] for c in chains.values()}
     lists = features.list_type_attributes
+    _prepare(snapshot, tallies, lists=lists)
     rules = TaintRules(snapshot.taint_rules.values())
     for pool in snapshot.pools.values():
         results = snapshot.in_use.pool(pool.key).results()
         states = device_states(pool, results, rules.for_pool(pool))
-        for candidate in _candidates(pool):
-            subject = Subject(candidate, lists=lists)
-            state = states[candidate.device.name].state
-            for chain, tally in tallies.items():
-                verdict = _verdict(chain, candidate, subject)
-                if isinstance(verdict, Trouble):
-                    troubles[chain].append(f"{candidate.id}: {verdict.text}")
-                elif verdict:
-                    tally[state] += 1
+        for piece in pool.device_slices:
+            view = view_of(piece)
+            tables = [(c, verdicts(c, view, lists=lists)) for c in tallies]
+            for candidate in view.candidates:
+                state = states[candidate.device.name].state
+                for chain, table in tables:
+                    verdict = table[candidate.index]
+                    if verdict is None:
+                        subject = Subject(candidate, lists=lists)
+                        verdict = _verdict(chain, candidate, subject)
+                    if isinstance(verdict, Trouble):
+                        troubles[chain].append(f"{candidate.id}: {verdict.text}")
+                    elif verdict:
+                        tallies[chain][state] += 1
     return {
         name: _usage(tallies[chain], troubles[chain]) for name, chain in chains.items()
     }
+
+
+def _prepare(snapshot: Snapshot, chains: Iterable[Chain], *, lists: bool) -> None:
+    """Judge all devices at once."""
+    views = [
+        view_of(piece)
+        for pool in snapshot.pools.values()
+        for piece in pool.device_slices
+    ]
+    judge_all(chains, views, lists=lists)
 
 
 def matching_classes(

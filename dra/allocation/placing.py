@@ -12,7 +12,7 @@ from dra.allocation.booking import Bookings
 from dra.allocation.counts import count
 from dra.allocation.errors import INVALID_POOLS, AllocationError
 from dra.allocation.features import DEFAULT, Features
-from dra.allocation.matching import Matcher
+from dra.allocation.matching import Matcher, judge_all
 from dra.allocation.metering import Meter, OutOfBudgetError
 from dra.allocation.outcome import (
     DEFAULT_BUDGET,
@@ -27,12 +27,16 @@ from dra.allocation.reasons import NodeCounts
 from dra.allocation.request import Plan, make_plan, with_defaults
 from dra.allocation.result import assemble
 from dra.allocation.search import Search, Solution
+from dra.allocation.views import view_of
 from dra.errors import SelectorError
 from dra.names import PoolKey
 from dra.objects import Node, ResourceClaim
 from dra.pools import NodePool, pools_for_node
 from dra.snapshot import Snapshot
 from dra.taints import TaintRules
+
+_FEW_NODES = 16
+"""Nodes to try before selectors run on the whole cluster at once."""
 
 
 def allocate(
@@ -171,7 +175,9 @@ class Question:
     def on_first_of(self, node_names: Sequence[str]) -> Outcome:
         """As :func:`place`."""
         first_error: AllocationError | None = None
-        for name in node_names:
+        for tried, name in enumerate(node_names):
+            if tried == _FEW_NODES:
+                self._judge_all()
             try:
                 outcome = self._try(name)
             except AllocationError as error:
@@ -186,6 +192,18 @@ class Question:
         if first_error is not None and not first_error.node_only:
             raise first_error
         return DoesNotFit("", self._why(node_names, first_error))
+
+    def _judge_all(self) -> None:
+        """Evaluate the selectors on all devices of the cluster at once."""
+        chains = [
+            ask.chain
+            for claim in self.plan.claims
+            for request in claim.requests
+            for ask in request.alternatives
+        ]
+        pools = self.snapshot.pools.values()
+        views = [view_of(piece) for pool in pools for piece in pool.device_slices]
+        judge_all(chains, views, lists=self.features.list_type_attributes)
 
     def _try(self, node_name: str) -> Fits | GaveUp | None:
         try:

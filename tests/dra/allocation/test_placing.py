@@ -269,3 +269,27 @@ def test_stopping_is_asked_for_between_nodes_without_devices():
     got = place(world, [wanted(exactly())], budget=Budget(stop=lambda: True))
 
     assert isinstance(got, GaveUp)
+
+
+def test_far_nodes_are_answered_like_near_ones():
+    """Beyond a few nodes selectors run on all devices at once."""
+    names = [f"n{i:02}" for i in range(30)]
+    world = cluster(
+        *(node(n) for n in names),
+        *(on(n, *gpus(2, a=string(n))) for n in names[:-1]),
+        on(names[-1], device("odd"), *gpus(1, a=string("n29"))),
+    )
+
+    def the(name):
+        return [wanted(exactly("r", 1, f"{attribute('a')} == '{name}'"))]
+
+    got = place(world, the("n28"))
+
+    assert isinstance(got, Fits)
+    assert got.node_name == "n28"
+    with pytest.raises(
+        AllocationError, match="selector #0: CEL runtime error: no such"
+    ):
+        place(world, the("n29"))
+    with pytest.raises(AllocationError, match="CEL compile error"):
+        place(world, [wanted(exactly("r", 1, "nope"))])
