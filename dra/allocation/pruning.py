@@ -1,6 +1,7 @@
 """What lets a long search skip choices without changing its answer.
 
-Two things are skipped. A device that is, for all that this question looks at,
+Three things are skipped. A request for which too few devices are left needs no
+trying. A device that is, for all that this question looks at,
 the same as one that just led nowhere leads nowhere too. And when nothing can be
 found for a request, the choices that had no part in that need no second look:
 the search goes back to the latest one that had.
@@ -13,6 +14,7 @@ makes, and :func:`insight_into` says None.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 import msgspec
@@ -55,10 +57,34 @@ class Insight:
         self.rules = rules
         self.matcher = matcher
         self.bookings = bookings
+        self.possible: dict[Ask, list[int]] = {}
         self.signatures: dict[DeviceID, Hashable] = {}
         self.takers: dict[DeviceID, list[int]] = {}
         self.charged: list[int] = []
         self.of_claim: dict[int, list[int]] = {}
+
+    # --- enough devices -------------------------------------------------------
+
+    def survey(self, candidates: Sequence[Candidate]) -> None:
+        """Note which devices each request could get at best.
+
+        To be called while the search holds nothing; ``candidates`` in order.
+        """
+        bookings = self.bookings
+        for ask in self.asks:
+            self.possible[ask] = [
+                position
+                for position, candidate in enumerate(candidates)
+                if bookings.is_free(ask, candidate)
+                and self.matcher.selectable(ask, candidate)
+                and bookings.has_room(ask, candidate)
+                and not bookings.is_kept_away(ask, candidate)
+            ]
+
+    def are_left(self, ask: Ask, count: int, start: int) -> bool:
+        """Whether ``count`` devices from the place ``start`` on could do at best."""
+        places = self.possible[ask]
+        return len(places) - bisect.bisect_left(places, start) >= count
 
     # --- equal devices --------------------------------------------------------
 

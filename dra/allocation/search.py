@@ -199,9 +199,10 @@ class Search:
 
     def _gain_insight(self, stack: list[_Frame]) -> bool:
         """Begin again with insight if the question allows it."""
+        candidates = [c for view in self.views for c in view.candidates]
         insight = insight_into(
             self.plan,
-            [candidate for view in self.views for candidate in view.candidates],
+            candidates,
             self.rules,
             self.matcher,
             self.bookings,
@@ -213,6 +214,7 @@ class Search:
             frame = stack.pop()
             if frame.pick is not None:
                 self._undo(frame)
+        insight.survey(candidates)
         self.insight = insight
         return True
 
@@ -253,6 +255,8 @@ class Search:
             options = "none"
         else:
             options = "the one" if ask.everything else "devices"
+            if options == "devices" and self._too_few(ask, needed, at.start):
+                options = "none"
         frame = _Frame(at, options, depth)
         if self.insight is not None:
             frame.blame.update(
@@ -261,6 +265,11 @@ class Search:
                 if f.at.claim == at.claim and (too_many or f.at.request == at.request)
             )
         return frame
+
+    def _too_few(self, ask: Ask, needed: int, start: int) -> bool:
+        return self.insight is not None and not self.insight.are_left(
+            ask, needed, start
+        )
 
     def _advance(self, frame: _Frame) -> _Place | None:
         """Make the next choice of a frame, undoing the last; None: no more."""
