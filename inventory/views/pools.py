@@ -395,7 +395,7 @@ class SlicePage(ClusterDetail[ResourceSlice]):
             Fact(
                 "Pool",
                 links.pool_link(here, row.driver, row.pool_name, full=False)
-                if row.pool_name
+                if row.pool_name and row.driver
                 else cells.NOTHING,
             ),
             Fact("Generation", cells.number(row.generation)),
