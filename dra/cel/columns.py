@@ -139,33 +139,17 @@ def _presence(device: DeviceInput, kind: str, domain: str) -> tuple[Hashable, ob
     return present, present
 
 
-_NO_LISTS: Final = (None,) * 4
-_ONLY_STRING: Final = (None,) * 7
-
-
 def _key(raw: DeviceAttribute | DeviceCapacity | None) -> Hashable:
-    """Equal for values that no expression can tell apart.
-
-    Most attributes are one string; it is its own key, so that looking at 100,000
-    devices stays cheap.
-    """
-    if raw is None:
-        return None
+    """Equal for values that no expression can tell apart."""
     if isinstance(raw, DeviceCapacity):
         return (DeviceCapacity, str(raw.value))
-    rest = (
-        raw.int_,
-        raw.bool_,
-        raw.version,
-        raw.ints,
-        raw.bools,
-        raw.strings,
-        raw.versions,
-    )
-    if rest == _ONLY_STRING and raw.string is not None:
-        return raw.string
-    if rest[3:] == _NO_LISTS:
-        # A bool is no int here, and neither is a string.
-        return (raw.int_, raw.bool_, raw.version, raw.string)
-    lists = tuple(None if items is None else tuple(items) for items in rest[3:])
-    return (raw.int_, raw.bool_, raw.version, raw.string, lists)
+    try:
+        hash(raw)
+    except TypeError:
+        assert raw is not None
+        lists = (raw.ints, raw.bools, raw.strings, raw.versions)
+        return (
+            (raw.int_, raw.bool_, raw.string, raw.version),
+            tuple(None if items is None else tuple(items) for items in lists),
+        )
+    return raw
