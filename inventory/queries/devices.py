@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -45,21 +46,41 @@ def devices_of_pool(cluster: Cluster, driver: str, pool: str) -> QuerySet[Device
     )
 
 
-def devices_of_nodes(cluster: Cluster, node_names: Iterable[str]) -> QuerySet[Device]:
+class Placed(NamedTuple):
+    """What a map shows of a device: a page has thousands, so no model instances."""
+
+    driver: str
+    pool: str
+    name: str
+    node_name: str
+    state: str
+    holder_count: int
+    counters: list[Any]
+    position: int
+
+
+def placed_on_nodes(cluster: Cluster, node_names: Iterable[str]) -> list[Placed]:
     """Devices of these nodes, by driver, pool, slice and position."""
-    return (
-        Device.objects.filter(cluster=cluster, node_name__in=list(node_names))
-        .only(
-            *("driver", "pool", "name", "node_name", "state", "holder_count"),
-            *("counters", "shareable", "position", "slice_id"),
-        )
-        .order_by("driver", "pool", "slice_id", "position")
+    return _placed(Device.objects.filter(node_name__in=list(node_names)), cluster)
+
+
+def placed_nowhere(cluster: Cluster, most: int) -> list[Placed]:
+    """Devices that no single node owns (network-attached ones), the first ``most``."""
+    return _placed(Device.objects.filter(node_name=""), cluster, most)
+
+
+def placed_in_pool(cluster: Cluster, driver: str, pool: str, most: int) -> list[Placed]:
+    """The first ``most`` devices of a pool."""
+    return _placed(Device.objects.filter(driver=driver, pool=pool), cluster, most)
+
+
+def _placed(
+    rows: QuerySet[Device], cluster: Cluster, most: int | None = None
+) -> list[Placed]:
+    ordered = rows.filter(cluster=cluster).order_by(
+        "driver", "pool", "slice_id", "position"
     )
-
-
-def devices_without_node(cluster: Cluster) -> QuerySet[Device]:
-    """Devices that no single node owns (network-attached ones)."""
-    return devices_of_nodes(cluster, [""])
+    return [Placed(*row) for row in ordered.values_list(*Placed._fields)[:most]]
 
 
 def attribute_names(cluster: Cluster) -> list[str]:

@@ -15,8 +15,9 @@ from django.utils.safestring import SafeString, mark_safe
 from claims.queries import places
 from inventory.choices import DeviceState
 from inventory.filtersets import NodeFilter
-from inventory.models import Cluster, Device, Node
+from inventory.models import Cluster, Node
 from inventory.queries import counts, devices, nodes, slices
+from inventory.queries.devices import Placed
 from inventory.views.kit import ClusterList
 from web.pages import Column
 
@@ -39,9 +40,9 @@ class Strip:
 
 def strips_of_nodes(cluster: Cluster, node_names: Sequence[str]) -> list[Strip]:
     """One strip per node, in the given order; two queries for any number."""
-    found = list(devices.devices_of_nodes(cluster, node_names))
+    found = devices.placed_on_nodes(cluster, node_names)
     holders = _holders(cluster, found)
-    by_node: dict[str, list[Device]] = {name: [] for name in node_names}
+    by_node: dict[str, list[Placed]] = {name: [] for name in node_names}
     for device in found:
         by_node[device.node_name].append(device)
     return [
@@ -52,7 +53,7 @@ def strips_of_nodes(cluster: Cluster, node_names: Sequence[str]) -> list[Strip]:
 
 def strips_without_node(cluster: Cluster) -> list[Strip]:
     """Network-attached devices: one strip per pool, the first few hundred devices."""
-    found = list(devices.devices_without_node(cluster)[:NETWORK_SHOWN])
+    found = devices.placed_nowhere(cluster, NETWORK_SHOWN)
     holders = _holders(cluster, found)
     return [
         _strip(
@@ -68,18 +69,18 @@ def strips_without_node(cluster: Cluster) -> list[Strip]:
 
 def strip_of_pool(cluster: Cluster, driver: str, pool: str) -> Strip:
     """The devices of one pool."""
-    its = list(devices.devices_of_pool(cluster, driver, pool)[:NETWORK_SHOWN])
+    its = devices.placed_in_pool(cluster, driver, pool, NETWORK_SHOWN)
     href = reverse("pool", args=[cluster.name, driver, pool])
     return _strip(cluster, pool, href, its, _holders(cluster, its))
 
 
-def _holders(cluster: Cluster, found: Iterable[Device]) -> Holders:
+def _holders(cluster: Cluster, found: Iterable[Placed]) -> Holders:
     held = {(device.driver, device.pool) for device in found if device.holder_count}
     return places.holder_names(cluster, held) if held else {}
 
 
 def _strip(
-    cluster: Cluster, name: str, href: str, its: list[Device], holders: Holders
+    cluster: Cluster, name: str, href: str, its: list[Placed], holders: Holders
 ) -> Strip:
     return Strip(
         name=name,
@@ -93,23 +94,23 @@ def _strip(
     )
 
 
-def cells_of(cluster: Cluster, its: Sequence[Device], holders: Holders) -> SafeString:
+def cells_of(cluster: Cluster, its: Sequence[Placed], holders: Holders) -> SafeString:
     """Cells of devices of one driver; those on one counter set share a frame.
 
     The frame begins with the device that takes most of the set (the whole card),
     its partitions follow as small cells. A page of strips has thousands of cells, so
     they are put together from text that was escaped piece by piece.
     """
-    nests: dict[tuple[str, str], list[Device]] = {}
+    nests: dict[tuple[str, str], list[Placed]] = {}
     for device in its:
-        key = (device.pool, _counter_set(device) or f"\0{device.pk}")
+        key = (device.pool, _counter_set(device) or f"\0{device.name}")
         nests.setdefault(key, []).append(device)
     base = escape(reverse("devices", args=[cluster.name]))
     parts = [_nest(base, members, holders) for members in nests.values()]
     return mark_safe("".join(parts))  # noqa: S308  # see above
 
 
-def _nest(base: str, members: list[Device], holders: Holders) -> str:
+def _nest(base: str, members: list[Placed], holders: Holders) -> str:
     if len(members) == 1:
         return _cell(base, members[0], holders, small=False)
     # More counters of its set consumed first: the whole device before its parts.
@@ -122,7 +123,7 @@ def _nest(base: str, members: list[Device], holders: Holders) -> str:
     return f'<span class="nest" title="{title}">{inner}</span>'
 
 
-def _cell(base: str, device: Device, holders: Holders, *, small: bool) -> str:
+def _cell(base: str, device: Placed, holders: Holders, *, small: bool) -> str:
     names = holders.get((device.driver, device.pool, device.name), [])
     by = f", held by {', '.join(names[:3])}" if names else ""
     label = escape(f"{device.name}: {LABELS.get(device.state, device.state)}{by}")
@@ -131,12 +132,12 @@ def _cell(base: str, device: Device, holders: Holders, *, small: bool) -> str:
     return f'<a class="cell {css}" href="{base}{path}" title="{label}"></a>'
 
 
-def _counter_set(device: Device) -> str:
+def _counter_set(device: Placed) -> str:
     first = device.counters[0] if device.counters else None
     return str(first.get("counterSet", "")) if isinstance(first, dict) else ""
 
 
-def _counters_used(device: Device) -> int:
+def _counters_used(device: Placed) -> int:
     first = device.counters[0] if device.counters else {}
     return len(first.get("counters") or ()) if isinstance(first, dict) else 0
 
@@ -152,8 +153,8 @@ class DeviceMap(ClusterList[Node]):
     results_template = "inventory/map.html#results"
     refresh_on = ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
     nothing_yet = "The watch has not seen a node of this cluster."
-    page_size = 25
-    page_sizes = (25, 50, 100)
+    page_size = 20
+    page_sizes = (20, 50, 100)
     columns = (Column("name", "Node", sort=("name",)),)
 
     def queryset(self) -> QuerySet[Node]:
