@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import Final
 
 from dra.allocation.amounts import read_quantity
 from dra.allocation.request import Ask
-from dra.allocation.views import Candidate
+from dra.allocation.views import Candidate, make_room
 from dra.objects import CapacityRequestPolicy, DeviceCapacity, RawQuantity
 from dra.quantity import Format, Quantity
+
+MAX_MEMO = 32
+"""Kinds of request whose shares a device keeps; the oldest goes first."""
 
 Usage = Mapping[str, int]
 """Nano units used, by capacity."""
@@ -46,9 +50,15 @@ def share_of(ask: Ask, candidate: Candidate) -> Share | None:
     """What ``ask`` would take of the device; None when it can never serve it."""
     key = ("share", ask.capacity_key)
     memo = candidate.memo
-    if key not in memo:
-        memo[key] = _share(ask.capacity, candidate)
-    return memo[key]  # type: ignore[return-value]  # the memo holds many kinds of value
+    found = memo.get(key, _NOT_KNOWN)
+    if found is _NOT_KNOWN:
+        found = _share(ask.capacity, candidate)
+        make_room(memo, MAX_MEMO)
+        memo[key] = found
+    return found  # type: ignore[return-value]  # the memo holds many kinds of value
+
+
+_NOT_KNOWN: Final = object()
 
 
 def _share(requests: Mapping[str, RawQuantity], candidate: Candidate) -> Share | None:

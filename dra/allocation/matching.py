@@ -16,12 +16,15 @@ from dra import cel
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.request import Ask
-from dra.allocation.views import Candidate, SliceView
+from dra.allocation.views import Candidate, SliceView, make_room
 from dra.cel.selection import Answer, DeviceTable
 from dra.cel.values import DeviceMap
 from dra.errors import NotSupportedError, SelectorError
 from dra.objects import Node
 from dra.pools import selects_node
+
+MAX_CHAINS = 256
+"""Chains of expressions whose verdicts a slice keeps; the oldest goes first."""
 
 
 class Trouble(NamedTuple):
@@ -88,6 +91,7 @@ def verdicts(chain: tuple[str, ...], view: SliceView, *, lists: bool) -> list[ob
         found = [None] * len(view.candidates)
         if not chain:
             found = [True] * len(view.candidates)
+        make_room(view.verdicts, MAX_CHAINS)
         view.verdicts[key] = found
     return found
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from dra.names import DeviceID
 from dra.objects import Device, ResourceSlice, ResourceSliceSpec
@@ -82,3 +82,13 @@ def _make_view(piece: ResourceSlice) -> SliceView:
     )
     view.by_name = {c.device.name: c for c in view.candidates}
     return view
+
+
+def make_room(memo: dict[Any, Any], most: int) -> None:
+    """Drop the oldest entries of a memo so that one more keeps it within ``most``.
+
+    Another thread may do the same at the same time.
+    """
+    while len(memo) >= most:
+        for oldest in tuple(memo)[:1]:
+            memo.pop(oldest, None)

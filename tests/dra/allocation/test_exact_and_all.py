@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dra.allocation import AllocationError, DoesNotFit, Fits
+from dra.allocation.matching import MAX_CHAINS
+from dra.allocation.views import view_of
 from tests.dra.allocation.world import (
     ask,
     attribute,
@@ -286,3 +288,16 @@ def test_a_new_expression_of_the_same_class_is_not_answered_from_memory():
 
     assert given(ask(world, wanted(exactly()))) == ["r=gpu-1"]
     assert given(ask(changed, wanted(exactly()))) == ["r=gpu-2"]
+
+
+def test_what_is_remembered_of_a_slice_is_bounded():
+    world = cluster(devices(*THREE))
+    (made,) = world.slices.values()
+
+    for i in range(MAX_CHAINS + 50):
+        got = ask(
+            world, wanted(exactly("r", 1, f"{attribute('index')} >= {i % 3} + {i} * 0"))
+        )
+        assert given(got) == [f"r=gpu-{i % 3}"]
+
+    assert len(view_of(made).verdicts) <= MAX_CHAINS
