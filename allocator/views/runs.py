@@ -63,7 +63,7 @@ class Runs(ClusterList[AllocationRun]):
                     else cells.NOTHING
                 ),
             ),
-            Column("reason", "What happened"),
+            Column("reason", "What happened", kind="line"),
             Column("by", "Started by", value=lambda r: str(r.created_by or "")),
             Column("attempts", "Attempts", kind="number", shown=False),
             Column(

@@ -44,7 +44,7 @@ class Claims(ClusterList[ResourceClaim]):
                 href=lambda c: claim_cells.claim_href(name, c.namespace, c.name),
             ),
             Column("state", "State", sort=("state",), kind="badge"),
-            Column("requests", "Asks for", value="requests_text"),
+            Column("requests", "Asks for", value="requests_text", kind="line"),
             Column(
                 "device_count",
                 "Devices",
@@ -71,7 +71,7 @@ class Claims(ClusterList[ResourceClaim]):
                 value=lambda c: ", ".join(map(str, c.consumers.all())),
                 cell=lambda c: claim_cells.consumers_cell(name, c),
             ),
-            Column("waiting", "Why it waits", value=self.why_it_waits),
+            Column("waiting", "Why it waits", value=self.why_it_waits, kind="line"),
             Column("namespace", "Namespace", sort=("namespace",), shown=False),
             Column("template", "Template", value="template_name", shown=False),
             Column(

@@ -54,7 +54,9 @@ class Pods(ClusterList[Pod]):
                 value=lambda p: ", ".join(map(str, p.claims.all())),
                 cell=self.claims_cell,
             ),
-            Column("message", "The scheduler says", value="scheduling_message"),
+            Column(
+                "message", "The scheduler says", value="scheduling_message", kind="line"
+            ),
             Column(
                 "created", "Age", value="created_at", sort=("created_at",), kind="age"
             ),

@@ -41,7 +41,7 @@ class Templates(ClusterList[ResourceClaimTemplate]):
                 href=lambda t: reverse("template", args=[name, t.namespace, t.name]),
             ),
             Column("namespace", "Namespace", sort=("namespace",)),
-            Column("requests", "Asks for", value="requests_text"),
+            Column("requests", "Asks for", value="requests_text", kind="line"),
             Column(
                 "claims",
                 "Claims",
