@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,8 +65,13 @@ class Running:
         self.stop.set()
         self.watching.stop_now()
         self._thread.join(10)
-        assert not self._thread.is_alive()
+        assert not self._thread.is_alive(), self._stack()
         return time.monotonic() - began
+
+    def _stack(self) -> str:
+        """Where the thread hangs."""
+        frame = sys._current_frames()[self._thread.ident or 0]
+        return "".join(traceback.format_stack(frame)[-12:])
 
 
 @contextmanager

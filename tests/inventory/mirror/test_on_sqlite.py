@@ -12,21 +12,30 @@ from django.db import connection
 
 HERE = Path(__file__).parent
 DRA_PORTAL = HERE.parents[1] / "dra_portal"
+FAULTS = "test_the_tables_equal_the_server_after_faults_and_restarts_of_either_side"
 
 
 @pytest.mark.skipif(
     connection.vendor == "sqlite",
     reason="this run is on SQLite already",
 )
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    "files",
+    "tests",
     [
-        [HERE / "test_store.py", HERE / "test_pools.py", HERE / "test_any_order.py"],
-        [DRA_PORTAL / "test_watch_lock.py", DRA_PORTAL / "test_watch.py"],
+        [
+            str(HERE / n)
+            for n in ("test_store.py", "test_pools.py", "test_any_order.py")
+        ],
+        [
+            str(DRA_PORTAL / "test_watch_lock.py"),
+            f"{DRA_PORTAL / 'test_watch.py'}::{FAULTS}",
+            f"{DRA_PORTAL / 'test_watch.py'}::test_a_store_that_fails_loses_no_event",
+        ],
     ],
     ids=["mirror", "watch"],
 )
-def test_it_holds_on_sqlite_too(tmp_path: Path, files: list[Path]) -> None:
+def test_it_holds_on_sqlite_too(tmp_path: Path, tests: list[str]) -> None:
     environment = {
         **os.environ,
         "DRA_PORTAL_TEST_DATABASE": f"sqlite:///{tmp_path / 'mirror.sqlite3'}",
@@ -36,11 +45,11 @@ def test_it_holds_on_sqlite_too(tmp_path: Path, files: list[Path]) -> None:
         [
             *(sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"),
             "--ds=tests.inventory.mirror.sqlite_settings",
-            *map(str, files),
+            *tests,
         ],
         env=environment,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=280,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
