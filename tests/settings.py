@@ -12,7 +12,7 @@ os.environ["DRA_PORTAL_DATABASE"] = os.environ.get(
 os.environ.setdefault("DRA_PORTAL_BROKER", "memory://")
 os.environ.setdefault("DRA_PORTAL_LOG_LEVEL", "WARNING")
 
-from dra_portal.settings import *  # noqa: E402, F403
+from dra_portal.settings import *  # noqa: F403
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  # from the star import

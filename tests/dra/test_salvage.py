@@ -115,11 +115,15 @@ def test_a_share_of_unknown_size_counts_as_the_whole_device(amounts: Any):
         ({"allocation": {"devices": {"results": {}}}}, ".results should be a list"),
         ({"allocation": {"devices": {"results": [3]}}}, "results[0] should be"),
         (
-            {"allocation": {"devices": {"results": [result(), result(pool=4)]}}},
+            {
+                "allocation": {
+                    "devices": {"results": [result(), result() | {"pool": 4}]}
+                }
+            },
             "results[1].pool should be text and is a number",
         ),
         (
-            {"allocation": {"devices": {"results": [result(device=None)]}}},
+            {"allocation": {"devices": {"results": [result() | {"device": None}]}}},
             "results[0].device should be text and is missing",
         ),
     ],
