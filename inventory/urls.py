@@ -7,23 +7,23 @@ from django.urls import path
 from inventory.views import classes, device_map, devices, health, nodes, pools, rules
 
 HERE = "c/<slug:cluster>/"
-DEVICE = "devices/<str:driver>/<path:pool>/<str:device>/"
-POOL = "pools/<str:driver>/<path:pool>/"
+DEVICE = "devices/<key:driver>/<keys:pool>/<key:device>/"
+POOL = "pools/<key:driver>/<keys:pool>/"
 
 # A pool's name may hold slashes: addresses with a suffix stand before those without.
 urlpatterns = [
     path(f"{HERE}freshness/", health.freshness, name="freshness"),
     path(f"{HERE}map/", device_map.DeviceMap.as_view(), name="device-map"),
     path(f"{HERE}nodes/", nodes.Nodes.as_view(), name="nodes"),
-    path(f"{HERE}nodes/<str:name>/", nodes.NodePage.as_view(), name="node"),
-    path(f"{HERE}nodes/<str:name>/yaml/", nodes.NodeYaml.as_view(), name="node-yaml"),
+    path(f"{HERE}nodes/<key:name>/", nodes.NodePage.as_view(), name="node"),
+    path(f"{HERE}nodes/<key:name>/yaml/", nodes.NodeYaml.as_view(), name="node-yaml"),
     path(f"{HERE}pools/", pools.Pools.as_view(), name="pools"),
     path(f"{HERE}{POOL}yaml/", pools.PoolYaml.as_view(), name="pool-yaml"),
     path(f"{HERE}{POOL}", pools.PoolPage.as_view(), name="pool"),
     path(f"{HERE}slices/", pools.Slices.as_view(), name="slices"),
-    path(f"{HERE}slices/<str:name>/", pools.SlicePage.as_view(), name="slice"),
+    path(f"{HERE}slices/<key:name>/", pools.SlicePage.as_view(), name="slice"),
     path(
-        f"{HERE}slices/<str:name>/yaml/", pools.SliceYaml.as_view(), name="slice-yaml"
+        f"{HERE}slices/<key:name>/yaml/", pools.SliceYaml.as_view(), name="slice-yaml"
     ),
     path(f"{HERE}devices/", devices.Devices.as_view(), name="devices"),
     path(f"{HERE}facets/", devices.DeviceFacets.as_view(), name="device-facets"),
@@ -35,20 +35,20 @@ urlpatterns = [
     ),
     path(f"{HERE}{DEVICE}", devices.DevicePage.as_view(), name="device"),
     path(f"{HERE}classes/", classes.Classes.as_view(), name="classes"),
-    path(f"{HERE}classes/<str:name>/", classes.ClassPage.as_view(), name="class"),
+    path(f"{HERE}classes/<key:name>/", classes.ClassPage.as_view(), name="class"),
     path(
-        f"{HERE}classes/<str:name>/yaml/",
+        f"{HERE}classes/<key:name>/yaml/",
         classes.ClassYaml.as_view(),
         name="class-yaml",
     ),
     path(f"{HERE}taint-rules/", rules.TaintRules.as_view(), name="taint-rules"),
     path(
-        f"{HERE}taint-rules/<str:name>/",
+        f"{HERE}taint-rules/<key:name>/",
         rules.TaintRulePage.as_view(),
         name="taint-rule",
     ),
     path(
-        f"{HERE}taint-rules/<str:name>/yaml/",
+        f"{HERE}taint-rules/<key:name>/yaml/",
         rules.TaintRuleYaml.as_view(),
         name="taint-rule-yaml",
     ),

@@ -15,6 +15,7 @@ from claims.filtersets import ClaimFilter
 from claims.models import AllocatedDevice, ClaimRequest, ResourceClaim
 from claims.queries import claims as queries
 from claims.views import cells as claim_cells
+from inventory.queries.raws import list_at, mappings_at
 from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
@@ -123,22 +124,17 @@ def selectors_of(claim: ResourceClaim) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
 
     def note(name: str, part: object) -> None:
-        listed = part.get("selectors") if isinstance(part, dict) else None
         found[name] = [
             str(selector["cel"].get("expression", ""))
-            for selector in listed or []
-            if isinstance(selector, dict) and isinstance(selector.get("cel"), dict)
+            for selector in mappings_at(part, "selectors")
+            if isinstance(selector.get("cel"), dict)
         ]
 
-    devices = (claim.raw.get("spec") or {}).get("devices") or {}
-    for request in devices.get("requests") or []:
-        if not isinstance(request, dict):
-            continue
+    for request in mappings_at(claim.raw, "spec", "devices", "requests"):
         name = str(request.get("name", ""))
         note(name, request.get("exactly"))
-        for alternative in request.get("firstAvailable") or []:
-            if isinstance(alternative, dict):
-                note(f"{name}/{alternative.get('name', '')}", alternative)
+        for alternative in mappings_at(request, "firstAvailable"):
+            note(f"{name}/{alternative.get('name', '')}", alternative)
     return found
 
 
@@ -160,12 +156,9 @@ def asks_of(claim: ResourceClaim) -> list[Ask]:
 
 def constraints_of(claim: ResourceClaim) -> list[str]:
     """Constraints in words: "gpu, nic: same resource.kubernetes.io/pcieRoot"."""
-    devices = (claim.raw.get("spec") or {}).get("devices") or {}
     words = []
-    for constraint in devices.get("constraints") or []:
-        if not isinstance(constraint, dict):
-            continue
-        who = ", ".join(map(str, constraint.get("requests") or [])) or "all requests"
+    for constraint in mappings_at(claim.raw, "spec", "devices", "constraints"):
+        who = ", ".join(map(str, list_at(constraint, "requests"))) or "all requests"
         if attribute := constraint.get("matchAttribute"):
             words.append(f"{who}: same {attribute}")
         if attribute := constraint.get("distinctAttribute"):

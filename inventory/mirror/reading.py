@@ -52,9 +52,9 @@ def key_of(raw: Json) -> Key | None:
     """Which row the object is, or None when it names none that fits."""
     meta = _mapping(raw.get("metadata"))
     namespace, name = _text(meta.get("namespace")), _text(meta.get("name"))
-    if not name or len(name) > 253 or len(namespace) > 63 or "\x00" in namespace + name:
+    if not name or len(name) > 253 or len(namespace) > 63:
         return None
-    return namespace, name
+    return (namespace, name) if _is_text(namespace + name) else None
 
 
 def version_of(raw: Json) -> tuple[str, str]:
@@ -125,6 +125,11 @@ def _clean(value: Any) -> Any:
     if isinstance(value, list):
         return [_clean(item) for item in value]
     return value
+
+
+def _is_text(text: str) -> bool:
+    """Whether a database takes it: see :func:`storable`."""
+    return "\x00" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _mapping(value: Any) -> Json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -14,6 +13,7 @@ from claims.queries import places
 from inventory.filtersets import NodeFilter
 from inventory.models import Node
 from inventory.queries import counts, nodes, slices
+from inventory.queries.raws import mapping_at, mappings_at
 from inventory.views import links
 from inventory.views.device_map import strips_of_nodes
 from inventory.views.kit import ClusterDetail, ClusterList, MirroredYaml
@@ -226,11 +226,12 @@ class NodePage(ClusterDetail[Node]):
         }
 
     def tab_labels(self) -> dict[str, object]:
-        meta: dict[str, Any] = self.object.raw.get("metadata") or {}
-        spec: dict[str, Any] = self.object.raw.get("spec") or {}
+        raw = self.object.raw
         return {
-            "labels": sorted((meta.get("labels") or {}).items()),
-            "taints": [links.taint_text(taint) for taint in spec.get("taints") or ()],
+            "labels": sorted(mapping_at(raw, "metadata", "labels").items()),
+            "taints": [
+                links.taint_text(taint) for taint in mappings_at(raw, "spec", "taints")
+            ],
         }
 
     def _sentence(self) -> str:
