@@ -35,9 +35,6 @@ from dra.pools import NodePool, pools_for_node
 from dra.snapshot import Snapshot
 from dra.taints import TaintRules
 
-_FEW_NODES = 16
-"""Nodes to try before selectors run on the whole cluster at once."""
-
 
 def allocate(
     snapshot: Snapshot,
@@ -176,8 +173,8 @@ class Question:
         """As :func:`place`."""
         first_error: AllocationError | None = None
         for tried, name in enumerate(node_names):
-            if tried == _FEW_NODES:
-                self._judge_all()
+            if tried.bit_count() == 1:
+                self._judge(node_names[tried : 2 * tried])
             try:
                 outcome = self._try(name)
             except AllocationError as error:
@@ -193,16 +190,29 @@ class Question:
             raise first_error
         return DoesNotFit("", self._why(node_names, first_error))
 
-    def _judge_all(self) -> None:
-        """Evaluate the selectors on all devices of the cluster at once."""
+    def _judge(self, node_names: Iterable[str]) -> None:
+        """Evaluate the selectors on all devices of the next nodes at once.
+
+        Twice as many nodes each time: where the first nodes did not fit many more
+        may not, and where the first ones fit nothing is wasted.
+        """
         chains = [
             ask.chain
             for claim in self.plan.claims
             for request in claim.requests
             for ask in request.alternatives
         ]
-        pools = self.snapshot.pools.values()
-        views = [view_of(piece) for pool in pools for piece in pool.device_slices]
+        snapshot = self.snapshot
+        keys = {
+            key: None
+            for name in node_names
+            for key in snapshot.pool_keys_for_node(name, foreign_counters=False)
+        }
+        views = [
+            view_of(piece)
+            for key in keys
+            for piece in snapshot.pools[key].device_slices
+        ]
         judge_all(chains, views, lists=self.features.list_type_attributes)
 
     def _try(self, node_name: str) -> Fits | GaveUp | None:

@@ -345,15 +345,19 @@ class Search:
     def _candidates(
         self, ask: Ask, start: int
     ) -> Iterator[tuple[int, Candidate, list[object]]]:
-        """Devices from the place ``start`` on, over all slices in order."""
+        """Devices from the place ``start`` on, over all slices in order.
+
+        Without those that are known not to be selected.
+        """
         base = 0
         for view in self.views:
             size = len(view.candidates)
             if start < base + size:
                 table = self.matcher.table(ask, view)
-                first = max(0, start - base)
-                for index in range(first, size):
-                    yield base + index, view.candidates[index], table
+                if table.count(False) < size:
+                    for index in range(max(0, start - base), size):
+                        if table[index] is not False:
+                            yield base + index, view.candidates[index], table
             base += size
 
     def _take(self, frame: _Frame, ask: Ask, candidate: Candidate) -> bool:

@@ -272,7 +272,7 @@ def test_stopping_is_asked_for_between_nodes_without_devices():
 
 
 def test_far_nodes_are_answered_like_near_ones():
-    """Beyond a few nodes selectors run on all devices at once."""
+    """Beyond the first node selectors run on many devices at once."""
     names = [f"n{i:02}" for i in range(30)]
     world = cluster(
         *(node(n) for n in names),
