@@ -83,6 +83,13 @@ class ApiError(ClusterError):
 class Unauthorized(ApiError):  # noqa: N818
     """401: the server does not know our credentials."""
 
+    def __str__(self) -> str:
+        said = self.message or "Unauthorized"
+        return (
+            f"the server does not accept our credentials ({said}); renew the token or "
+            "certificate that the kubeconfig names"
+        )
+
 
 class Forbidden(ApiError):  # noqa: N818
     """403: we may not do this."""

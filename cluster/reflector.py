@@ -111,6 +111,8 @@ class Reflector:
         self._version: str | None = None
         self._suspect = True
         self._reported: tuple[State, str] | None = None
+        self._told = ""
+        """The error that was logged last: it is logged once until the watch is live."""
         self._log = log.bind(cluster=client.config.name, kind=served.resource.kind)
 
     def run(self, stop: threading.Event) -> None:
@@ -337,7 +339,7 @@ class Reflector:
     def _report(self, state: State, error: str = "") -> None:
         if self._reported == (state, error):
             return
-        self._log.info("watch state", state=state.value, error=error)
+        self._tell(state, error)
         try:
             self._store.report(state, api_version=self._served.api_version, error=error)
         # Only a notice for people; told again with the next change.
@@ -346,6 +348,16 @@ class Reflector:
             self._reported = None
         else:
             self._reported = (state, error)
+
+    def _tell(self, state: State, error: str) -> None:
+        if error and error != self._told:
+            self._told = error
+            self._log.warning("watch state", state=state.value, error=error)
+        elif error or (self._told and state is State.LISTING):
+            self._log.debug("watch state", state=state.value, error=error)
+        else:
+            self._told = ""
+            self._log.info("watch state", state=state.value)
 
 
 @dataclass(slots=True)

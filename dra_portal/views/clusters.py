@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.generic import View
 
+from dra_portal.checks import clusters_file_problem
 from inventory.models import Cluster
 from web.doors import RequiresRole
 from web.pages import Crumb
@@ -21,13 +24,25 @@ class Clusters(RequiresRole, View):
         htmx = getattr(request, "htmx", None)
         fragment = htmx is not None and htmx.target == "clusters-body"
         name = f"{self.template_name}#clusters-body" if fragment else self.template_name
+        clusters = Cluster.objects.prefetch_related("watches")
         return render(
             request,
             name,
             {
                 "title": "Clusters",
                 "crumbs": [Crumb("Clusters")],
-                "clusters": Cluster.objects.prefetch_related("watches"),
+                "clusters": clusters,
+                "file_problem": self.file_problem(any_cluster=bool(clusters)),
                 "clusters_file": settings.CLUSTERS_FILE.rpartition("/")[2],
             },
         )
+
+    def file_problem(self, *, any_cluster: bool) -> str:
+        """Why ``clusters.yaml`` cannot be used.
+
+        A file that is not there is no problem of ours while the watch, perhaps on
+        another machine, has one.
+        """
+        if any_cluster and not Path(settings.CLUSTERS_FILE).exists():
+            return ""
+        return clusters_file_problem()

@@ -47,6 +47,7 @@ class DumpCluster:
         self._backoff = backoff or Backoff()
         self._stamp: Stamp | None = None
         self._version = ""
+        self._told = ""
         self._log = log.bind(cluster=config.name)
 
     def run(self, stop: threading.Event) -> None:
@@ -65,16 +66,24 @@ class DumpCluster:
         try:
             self.read()
         except DumpError as error:
-            self._log.warning("watch.dump_failed", reason=str(error))
+            self._tell(str(error))
         except (ClusterGoneError, DBError, LockLostError, StoppedError) as error:
-            self._log.warning("watch.dump_failed", reason=str(error))
+            self._tell(str(error))
             return self._backoff.next()
         # A fault of ours in one cluster must not end the watch of it, or of others.
         except Exception:
             self._log.exception("watch.dump_failed")
             return self._backoff.next()
+        else:
+            self._told = ""
         self._stamp = stamp
         return self._poll_seconds
+
+    def _tell(self, reason: str) -> None:
+        """Log it, once as long as it stays so."""
+        if reason != self._told:
+            self._told = reason
+            self._log.warning("watch.dump_failed", reason=reason)
 
     def list_once(self, _stop: threading.Event) -> list[str]:
         """Read the files into the mirror; a sentence per failure."""

@@ -29,6 +29,7 @@ log = structlog.get_logger("dra_portal.watch")
 DISCOVERY_SECONDS = 60.0
 """How often a cluster is asked for its version and what it serves."""
 JOIN_SECONDS = 2.0
+DRA_GROUP = "resource.k8s.io"
 
 
 @dataclass(slots=True)
@@ -66,6 +67,8 @@ class LiveCluster:
         self._backoff = new_backoff()
         self._client: ClusterClient | None = None
         self._kinds: dict[str, _KindWatch] = {}
+        self._told = ""
+        """The last reason that was logged: a server that stays away is one line."""
         self._log = log.bind(cluster=config.name)
 
     def run(self, stop: threading.Event) -> None:
@@ -91,7 +94,7 @@ class LiveCluster:
             LockLostError,
             StoppedError,
         ) as error:
-            self._log.warning("watch.cluster_failed", reason=str(error))
+            self._tell(str(error))
             return self._backoff.next()
         # A fault of ours in one cluster must not end the watch of it, or of others.
         except Exception:
@@ -129,8 +132,27 @@ class LiveCluster:
         except ClusterError as error:
             note(self.cluster_id, self.guard, error=str(error))
             raise
-        note(self.cluster_id, self.guard, error="", version=version)
+        missing = self._without_dra(served)
+        note(self.cluster_id, self.guard, error=missing, version=version)
+        if missing:
+            self._tell(missing)
+        elif self._told:
+            self._told = ""
+            self._log.info("watch.cluster_is_back")
         return self._client, served
+
+    def _without_dra(self, served: dict[str, ServedResource]) -> str:
+        if any(r.resource.group == DRA_GROUP for r in served.values()):
+            return ""
+        return (
+            f"the server does not serve {DRA_GROUP}, so there are no devices to show; "
+            "Kubernetes serves it from 1.34 on, before that behind a feature gate"
+        )
+
+    def _tell(self, reason: str) -> None:
+        if reason != self._told:
+            self._told = reason
+            self._log.warning("watch.cluster_failed", reason=reason)
 
     def _follow(self, client: ClusterClient, served: dict[str, ServedResource]) -> None:
         """Start and end reflectors until those of ``served`` run."""
