@@ -457,10 +457,13 @@ def read[T: Base](raw: Any, cls: type[T]) -> T:
     """
     try:
         return convert(raw, cls)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         meta = raw.get("metadata") if isinstance(raw, dict) else None
         meta = meta if isinstance(meta, dict) else {}
-        path, reason = where(error)
+        if isinstance(error, UnicodeEncodeError):
+            path, reason = "", "holds a text that is not Unicode (half a character)"
+        else:
+            path, reason = where(error)
         raise ObjectError(
             kind=cls.__name__,
             namespace=str(meta.get("namespace") or ""),
