@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+# The scheme registers itself; here, because only what serves the API pays for it.
+from web.api import schema as _schema  # noqa: F401
 from web.api.permissions import ViewerReads
 
 

@@ -1,7 +1,8 @@
 """``make demo``: every process of the portal on one machine, nothing installed but Python.
 
-Children: the stand-in cluster and the watch. In this process: the web server and
-one Celery worker on the memory broker. SQLite and the demo's files live in
+The stand-in cluster is a process of its own. In this one: the web server, the watch
+and one Celery worker on the memory broker, each in threads, because three starts of
+Django would take three times as long. SQLite and the demo's files live in
 DRA_PORTAL_VAR. Ctrl-C stops them all.
 """
 
@@ -19,11 +20,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import uvicorn
 import yaml
 from celery.worker import WorkController
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 
+from dra_portal.watching import Watching
 from inventory.models import Cluster, WatchState
 from web import tokens
 from web.doors import Role
@@ -46,20 +49,34 @@ class Login:
 
 @dataclass(slots=True)
 class Children:
-    """Child processes in groups of their own, so that Ctrl-C reaches only us."""
+    """Processes in groups of their own, so that Ctrl-C reaches only us, and the watch."""
 
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    watch: threading.Thread | None = None
+    stop_watch: threading.Event = field(default_factory=threading.Event)
 
     def start(self, name: str, *command: str) -> None:
         self.running[name] = subprocess.Popen(
             [sys.executable, *command], start_new_session=True
         )
 
+    def start_watch(self, clusters_file: Path) -> None:
+        watching = Watching(clusters_file)
+        self.watch = threading.Thread(
+            target=watching.run, args=(self.stop_watch,), name="watch", daemon=True
+        )
+        self.watch.start()
+
     def dead(self) -> str | None:
-        """The name of a child that has ended by itself."""
+        """The name of a part that has ended by itself."""
+        if self.watch is not None and not self.watch.is_alive():
+            return "watch"
         return next((n for n, p in self.running.items() if p.poll() is not None), None)
 
     def stop(self) -> None:
+        self.stop_watch.set()
+        if self.watch is not None:
+            self.watch.join(STOP_SECONDS)
         for process in self.running.values():
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -161,9 +178,7 @@ def wait_for_mirror(children: Children) -> None:
     told = time.monotonic()
     while True:
         if name := children.dead():
-            raise DemoError(
-                f"The {name} process ended by itself; its message is above."
-            )
+            raise DemoError(f"The {name} ended by itself; its message is above.")
         if error := Cluster.objects.values_list("error", flat=True).first():
             raise DemoError(error)
         watches = WatchState.objects.values_list("state", "object_count")
@@ -195,32 +210,32 @@ def _short(path: Path) -> str:
     return str(path)
 
 
-def serve(host: str, port: int, children: Children) -> None:
-    """The web server in this thread until a signal or until a child dies."""
-    import uvicorn
-
-    server = uvicorn.Server(
-        uvicorn.Config(
-            "dra_portal.asgi:application",
-            host=host,
-            port=port,
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=2,
-        )
+def web_server(host: str, port: int) -> uvicorn.Server:
+    """The web server with every page loaded; ``run`` stays until it is told to stop."""
+    config = uvicorn.Config(
+        "dra_portal.asgi:application",
+        host=host,
+        port=port,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=2,
     )
+    config.load()
+    return uvicorn.Server(config)
 
-    def watch_children() -> None:
+
+def stop_when_a_part_ends(server: uvicorn.Server, children: Children) -> None:
+    """In a thread: a demo without its cluster or its watch would only mislead."""
+
+    def look() -> None:
         while not server.should_exit:
             if name := children.dead():
-                print(f"The {name} process ended by itself; stopping.", file=sys.stderr)
+                print(f"The {name} ended by itself; stopping.", file=sys.stderr)
                 server.should_exit = True
             time.sleep(1)
 
-    threading.Thread(target=watch_children, name="children", daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):
-        server.run()
+    threading.Thread(target=look, name="parts", daemon=True).start()
 
 
 def run_demo(
@@ -229,8 +244,10 @@ def run_demo(
     """Start everything, print where it is, and stay until stopped. Raises DemoError."""
     check_port(host, port)
     write_clusters(directory / "clusters.yaml", dumps)
-    # As Ctrl-C: the children live in groups of their own and have to be told.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # The children live in groups of their own and have to be told, whatever ends us
+    # (a shell starts background jobs with SIGINT ignored).
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     children = Children()
     try:
         if not dumps:
@@ -247,12 +264,14 @@ def run_demo(
         login = make_login(directory)
         if not dumps:
             _wait_for_file(kubeconfig, children)
-        children.start("watch", "manage.py", "watch")
+        children.start_watch(directory / "clusters.yaml")
         print("Reading the cluster ...", flush=True)
+        server = web_server(host, port)
         wait_for_mirror(children)
         with celery_worker():
             announce(host, port, login)
-            serve(host, port, children)
+            stop_when_a_part_ends(server, children)
+            server.run()
     except KeyboardInterrupt:
         print("\nStopping ...", flush=True)
     finally:
@@ -265,8 +284,6 @@ def _wait_for_file(path: Path, children: Children) -> None:
         if path.exists():
             return
         if name := children.dead():
-            raise DemoError(
-                f"The {name} process ended by itself; its message is above."
-            )
+            raise DemoError(f"The {name} ended by itself; its message is above.")
         time.sleep(0.1)
     raise DemoError("The stand-in cluster did not start within 30 s.")

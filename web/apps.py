@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import importlib
-
 from django.apps import AppConfig
-
-from web import converters
 
 
 class WebConfig(AppConfig):
@@ -12,6 +8,6 @@ class WebConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from web import converters
+
         converters.register()
-        # Registers itself; importing it earlier would import DRF before its settings.
-        importlib.import_module("web.api.schema")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, StorageState, sync_playwright
 
 from tests.running_demo import Demo, chromium, running_demo
 
@@ -34,10 +34,27 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def signed_in(browser: Browser, demo: Demo) -> StorageState:
+    """The cookies of a person who has signed in, for every page."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{demo.address}/")
+    page.get_by_label("Username").fill("demo")
+    page.get_by_label("Password").fill(demo.password)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/c/demo/")
+    state = context.storage_state()
+    context.close()
+    return state
+
+
 @pytest.fixture
-def page(browser: Browser, demo: Demo) -> Iterator[Page]:
+def page(browser: Browser, demo: Demo, signed_in: StorageState) -> Iterator[Page]:
     """A signed-in page; the test fails on any error that the browser's console shows."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, storage_state=signed_in
+    )
     page = context.new_page()
     complaints: list[str] = []
     page.on(
@@ -47,11 +64,7 @@ def page(browser: Browser, demo: Demo) -> Iterator[Page]:
         ),
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(f"{demo.address}/")
-    page.get_by_label("Username").fill("demo")
-    page.get_by_label("Password").fill(demo.password)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/c/demo/")
+    page.goto(f"{demo.address}/c/demo/")
     yield page
     context.close()
     assert complaints == []

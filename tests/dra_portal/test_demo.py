@@ -49,7 +49,7 @@ def processes_of(directory: Path) -> list[str]:
 
 def test_ctrl_c_stops_every_process(tmp_path: Path) -> None:
     with running_demo(tmp_path) as demo:
-        assert len(processes_of(tmp_path)) == 3
+        assert len(processes_of(tmp_path)) == 2
         assert ask(demo, "clusters/")["results"][0]["name"] == "demo"
     assert demo.process.returncode == 0
     assert processes_of(tmp_path) == []

@@ -1,4 +1,4 @@
-"""What openapi.yaml has to be told. Imported once the apps are ready."""
+"""What openapi.yaml has to be told. Imported where the API's addresses are."""
 
 from __future__ import annotations
 

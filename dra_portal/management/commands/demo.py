@@ -14,6 +14,7 @@ from dra_portal.demo import DemoError, run_demo
 
 class Command(BaseCommand):
     help = "Run the whole portal on this machine with a stand-in cluster or a dump."
+    requires_system_checks = ()  # they import every page, before anything has started
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
