@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 from django.core.management import CommandError, call_command
+from django.db.models import QuerySet
 from django.test import Client
 from structlog.testing import capture_logs
 
@@ -28,6 +30,10 @@ from tests.inventory.mirror.worlds import Json, claim, make, slice_
 pytestmark = pytest.mark.django_db(transaction=True)
 
 GOOD = "- {name: good, kubeconfig: good}\n"
+
+
+def is_gone(rows: QuerySet[Cluster]) -> bool:
+    return not rows.exists()
 
 
 @pytest.fixture
@@ -66,7 +72,7 @@ def sentence_about(
             row = Cluster.objects.get(name="odd")
             same = Cluster.objects.filter(name="odd", checked_at=row.checked_at)
             if row.source != "dump":
-                eventually(lambda rows=same: not rows.exists())
+                eventually(partial(is_gone, same))
     error = Cluster.objects.get(name="odd").error
     assert "\n" not in error
     assert "Traceback" not in error
