@@ -6,9 +6,10 @@ old one. Two laws hold and are tested: refreshing in any order and in any split
 gives the snapshot that building from the final objects gives; equal objects
 give equal snapshots.
 
-An object that cannot be read is one of ``problems`` and takes no part, with one
-exception: what an unreadable claim holds is in use all the same. Objects of kinds
-that DRA does not know are passed over.
+An object that cannot be read is one of ``problems`` and takes no part, with two
+exceptions: what an unreadable claim holds is in use all the same, and an unreadable
+taint rule is one of ``doubts``. Objects of kinds that DRA does not know are passed
+over.
 """
 
 from __future__ import annotations
@@ -133,12 +134,20 @@ class Snapshot:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """A sentence per unreadable claim whose devices cannot be told, by its name.
+        """Why nobody can say which devices may be taken, one sentence each.
 
-        While there is one, nobody can say which devices are free.
+        First unreadable claims whose devices cannot be told, then unreadable taint
+        rules, each by name.
         """
         found = self.salvaged
-        return tuple(found[key].doubt for key in sorted(found) if found[key].doubt)
+        claims = [found[key].doubt for key in sorted(found) if found[key].doubt]
+        rules = [
+            f"Which devices the taint rule {problem.name} taints cannot be told "
+            f"({problem.path} {problem.reason}), so nobody knows which devices may be taken."
+            for problem in self.problems
+            if problem.kind == "DeviceTaintRule"
+        ]
+        return (*claims, *rules)
 
     def pool_keys_for_node(
         self, node_name: str, *, foreign_counters: bool = True

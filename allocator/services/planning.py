@@ -100,7 +100,7 @@ def plan(
     doubt = next(iter(snapshot.doubts), "")
     if doubt and not run.dry_run:
         return Hopeless(
-            f"{doubt} Nothing is written until that claim is mended or gone."
+            f"{doubt} Nothing is written until that object is mended or gone."
         )
     world = reservations.with_reservations(snapshot, taken)
     answer = _ask(run, world, found, beat)

@@ -13,7 +13,16 @@ from dra.names import DeviceID, ObjectKey
 from dra.objects import ResourceClaim, read
 from dra.salvage import salvage_claim
 from dra.snapshot import Snapshot
-from tests.dra.builders import DRIVER, Json, claim, device, node, piece, result
+from tests.dra.builders import (
+    DRIVER,
+    Json,
+    claim,
+    device,
+    node,
+    piece,
+    result,
+    taint_rule,
+)
 
 BROKEN_SPEC = {"devices": {"requests": [{"name": 7}]}}
 GPU = DeviceID(DRIVER, "pool", "gpu-0")
@@ -181,3 +190,26 @@ def test_of_a_readable_claim_it_tells_what_reading_tells(names: list[str], admin
     raw = claim("c", *(result(name, adminAccess=admin or None) for name in names))
     found = salvage_claim(raw, namespace="default", name="c").claim
     assert found.status == read(raw, ResourceClaim).status
+
+
+def test_a_taint_rule_that_cannot_be_read_is_a_doubt_until_it_is_mended_or_gone():
+    rule = {
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": "odd"},
+        "spec": {"taint": 7},
+    }
+    snapshot = Snapshot.build(world(claim("waits"), rule))
+
+    (doubt,) = snapshot.doubts
+    assert doubt.startswith("Which devices the taint rule odd taints cannot be told")
+    assert "spec.taint" in doubt
+    assert not snapshot.edit(add=[taint_rule("odd")]).doubts
+    gone = snapshot.edit(remove=[ObjectKey("DeviceTaintRule", "", "odd")])
+    assert not gone.doubts
+
+
+def test_another_object_that_cannot_be_read_is_no_doubt():
+    broken_node = {"kind": "Node", "metadata": {"name": "n9"}, "spec": 7}
+    snapshot = Snapshot.build(world(broken_node))
+    assert snapshot.problems
+    assert not snapshot.doubts

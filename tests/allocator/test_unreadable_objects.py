@@ -1,4 +1,4 @@
-"""A claim that cannot be read keeps its devices; a doubt about them stops writing."""
+"""A claim that cannot be read keeps its devices; what cannot be told stops writing."""
 
 from __future__ import annotations
 
@@ -57,6 +57,22 @@ def test_runs_go_on_when_the_claim_is_mended(lab: Lab):
     lab.put(build.allocated("odd", build.result("n0", "gpu-0")))
 
     assert lab.execute(lab.start("one")).state == "done"
+    assert lab.devices("one") == ["n0/gpu-1"]
+
+
+def test_a_run_writes_nothing_while_a_taint_rule_cannot_be_read(lab: Lab):
+    rule = build.taint_rule("odd", "gpu-0")
+    lab.mirror.put(rule | {"spec": {"taint": 7}})
+
+    run = lab.execute(lab.start("one"))
+
+    assert states(run)[-1] == "failed"
+    assert "the taint rule odd taints cannot be told" in run.reason
+    assert "until that object is mended or gone" in run.reason
+    assert lab.devices("one") == []
+    lab.mirror.put(build.touched(rule))
+    run = lab.execute(lab.start("one"))
+    assert run.state == "done", run.reason
     assert lab.devices("one") == ["n0/gpu-1"]
 
 
