@@ -18,6 +18,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
+from django.db import close_old_connections
 from django.db.models import Max
 from django.http import HttpRequest, StreamingHttpResponse
 from django.shortcuts import aget_object_or_404
@@ -49,6 +50,14 @@ def read_versions() -> dict[int, Versions]:
     return versions
 
 
+def _read_and_let_go() -> dict[int, Versions]:
+    """Each stream has a thread of its own: its connection would wait there for minutes."""
+    try:
+        return read_versions()
+    finally:
+        close_old_connections()
+
+
 class Poll:
     """The newest versions, read at most once per POLL_SECONDS for all streams."""
 
@@ -64,7 +73,7 @@ class Poll:
         lock = self._locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
         async with lock:
             if time.monotonic() - self._read_at >= every:
-                self._versions = await sync_to_async(read_versions)()
+                self._versions = await sync_to_async(_read_and_let_go)()
                 self._read_at = time.monotonic()
         return self._versions.get(cluster_id, {})
 
@@ -140,6 +149,7 @@ async def stream(request: HttpRequest, cluster: str) -> StreamingHttpResponse:
     if await sync_to_async(role_of)(user) is None:
         return StreamingHttpResponse(status=403)
     found = await aget_object_or_404(Cluster, name=cluster)
+    await sync_to_async(close_old_connections)()
     seen = request.headers.get("Last-Event-ID") or request.GET.get("since", "")
     response = StreamingHttpResponse(
         nudges(found.pk, LIFETIME_SECONDS, since=Mark.read(seen)),

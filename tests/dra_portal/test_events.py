@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from asgiref.sync import sync_to_async
+from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import connection, connections
 from django.test import AsyncClient
 
 from dra_portal.events import Mark, nudges
@@ -103,3 +103,30 @@ def test_only_people_with_a_role_may_listen(
         return answer.status_code
 
     assert asyncio.run(ask()) == status
+
+
+def test_an_open_stream_holds_no_database_connection(
+    watched: Cluster, person: Callable[..., User]
+) -> None:
+    """A hundred open pages must not use up what a PostgreSQL server allows."""
+    user = person("viewer")
+
+    async def connected() -> bool:
+        return await sync_to_async(lambda: connection.connection is not None)()
+
+    async def ask() -> list[bool]:
+        client = AsyncClient()
+        await client.aforce_login(user)
+        # As in the ASGI handler: each request has a thread for its database work.
+        async with ThreadSensitiveContext():
+            answer = await client.get("/events/demo/")
+            held = [await connected()]
+            said = nudges(watched.pk, 0.2, since=Mark(0, 0), every=0.01)
+            told = [text async for text in said]
+            assert "event: ResourceClaim" in told[1]
+            held.append(await connected())
+            answer.close()
+        await sync_to_async(connections.close_all)()
+        return held
+
+    assert asyncio.run(ask()) == [False, False]
