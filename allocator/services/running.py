@@ -12,6 +12,7 @@ finds its own allocation or writes the same one, verifying looks again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -97,6 +98,8 @@ class _Execution:
         self.hook = hook
         self.actor = run.worker.rsplit(":", 1)[0]
         self.newest_version = ""
+        # A worker that is gone may have sent the plan.
+        self.resumed = run.state == RunState.WRITING
 
     def go(self) -> None:
         steps = {
@@ -174,6 +177,7 @@ class _Execution:
                 attempts=self.run.attempts + 1,
                 **columns,
             )
+        self.resumed = False
         return True
 
     def order(self, planned: planning.Planned) -> Order:
@@ -183,8 +187,11 @@ class _Execution:
         try:
             writer = wiring.writer_for(self.run.cluster.name)
         except wiring.NoWriterError as error:
-            # Not tried now, but perhaps by a worker that died: keep the devices held.
-            return self.move(RunState.FAILED, f"Nothing was written: {error}")
+            if not self.resumed:
+                return self.move(RunState.FAILED, f"Nothing was written: {error}")
+            return self.react(
+                Unknown(f"{error} An earlier worker may have written the allocation.")
+            )
         return self.react(self.send(writer))
 
     def send(self, writer: Writer) -> Outcome:
@@ -193,9 +200,8 @@ class _Execution:
             self.hook(f"before sending {step}")
 
         plan = read(self.run.plan, AllocationResult)
-        outcome = writer.write(
-            _order(self.run, plan, self.run.node_name), before=before
-        )
+        order = _order(self.run, plan, self.run.node_name)
+        outcome = writer.write(replace(order, resumed=self.resumed), before=before)
         self.hook("sent")
         return outcome
 

@@ -67,6 +67,7 @@ _RIGHTS: Final = {
     Step.STATUS: "patch resourceclaims/status",
 }
 _BINDING: Final = "patch resourceclaims/binding"
+_PERHAPS: Final = "The allocation may or may not have been written."
 _NOT_SERVED: Final = Refused(
     Refusal.NOT_SERVED,
     "The API server does not serve resourceclaims in a version that the portal can "
@@ -103,7 +104,7 @@ class _Attempt:
     step: Step | None = None
     sent: list[Request] = field(default_factory=list)
     uncertain: bool = False
-    """The allocation was sent and the answer did not arrive."""
+    """The allocation was, or may have been, sent and no answer arrived."""
 
 
 class DirectWriter:
@@ -122,7 +123,7 @@ class DirectWriter:
         return foresee(order, claim, self._served or AS_V1)
 
     def write(self, order: Order, *, before: Before = unheard) -> Outcome:
-        attempt = _Attempt(order, before)
+        attempt = _Attempt(order, before, uncertain=order.resumed)
         waits = self._patience.waits()
         while True:
             try:
@@ -154,15 +155,15 @@ class DirectWriter:
         attempt.step = None
         try:
             if (served := self._resource()) is None:
-                return _NOT_SERVED
+                return _unseen(_NOT_SERVED, attempt)
             claim = self._client.get(served, order.namespace, order.name)
         except NotFound as error:
             if error.not_served:
                 self._served = None
-                return _NOT_SERVED
+                return _unseen(_NOT_SERVED, attempt)
             return Refused(Refusal.GONE, f"{_the_claim(order)} no longer exists.")
         except (Unauthorized, Forbidden) as error:
-            return _forbidden(error, None)
+            return _unseen(_forbidden(error, None), attempt)
         except (ServerError, TooManyRequests):
             raise
         except ApiError as error:
@@ -264,6 +265,11 @@ def _forbidden(error: ApiError, step: Step | None) -> Refused:
     )
 
 
+def _unseen(refused: Refused, attempt: _Attempt) -> Outcome:
+    """The claim could not be looked at, so what was sent before may be in it."""
+    return Unknown(f"{refused.reason} {_PERHAPS}") if attempt.uncertain else refused
+
+
 def _given_up(error: ApiError | Unreachable, attempt: _Attempt) -> Outcome:
     if isinstance(error, TooManyRequests):
         why = "The API server is overloaded (429) and kept refusing the request."
@@ -272,7 +278,7 @@ def _given_up(error: ApiError | Unreachable, attempt: _Attempt) -> Outcome:
     else:
         why = "The API server cannot be reached."
     if attempt.uncertain:
-        return Unknown(f"{why} The allocation may or may not have been written.")
+        return Unknown(f"{why} {_PERHAPS}")
     return Refused(Refusal.UNAVAILABLE, f"{why} Nothing was allocated.")
 
 

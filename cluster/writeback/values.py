@@ -29,7 +29,8 @@ class Order:
     allocationTimestamp (without the last no scheduler binds a pod to it). ``uid``
     is the claim that was planned for: one of the same name with another uid is
     another claim. ``run`` names the owner of whatever a writer puts into the
-    cluster for a while.
+    cluster for a while. ``resumed``: an earlier call of which nothing is known, such
+    as that of a worker that died, may have sent this order already.
     """
 
     namespace: str
@@ -38,6 +39,7 @@ class Order:
     allocation: AllocationResult
     node_name: str = ""
     run: str = ""
+    resumed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,30 @@ def test_a_run_whose_worker_died_is_finished_by_the_next(lab: Lab, point: str):
     assert run.attempts == 1
 
 
+@pytest.mark.parametrize("away", ["server", "clusters file"])
+def test_what_a_dead_worker_may_have_written_is_not_called_unwritten(
+    lab: Lab, away: str
+):
+    """It had; the next one cannot look, so the devices stay with the run."""
+    run = lab.start("one")
+    with pytest.raises(KilledError):
+        lab.execute(run, die_at("sent"))
+    end_lease(run)
+    if away == "server":
+        lab.server.faults.refuse_connections()
+    else:
+        lab.file.write_text("clusters: []", encoding="utf-8")
+
+    run = lab.execute(run)
+
+    assert run.state == "failed"
+    assert "may" in run.reason
+    assert "Nothing was" not in run.reason
+    assert "Look at the claim before you start again." in run.reason
+    assert run.ticket is not None
+    assert lab.devices("one") == ["n0/gpu-0"]
+
+
 @pytest.mark.parametrize("point", ["before sending status", "sent", "before verifying"])
 def test_the_second_worker_plans_the_same_even_if_a_better_device_came_free(
     lab: Lab, point: str

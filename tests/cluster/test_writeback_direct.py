@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -400,6 +401,28 @@ def test_a_server_that_is_not_there_refuses_nothing_written(world: World):
     assert isinstance(outcome, Refused)
     assert outcome.refusal is Refusal.UNAVAILABLE
     assert "Nothing was allocated" in outcome.reason
+
+
+def test_a_resumed_order_that_cannot_be_looked_for_has_an_unknown_outcome(
+    world: World,
+):
+    """The worker before may have been heard."""
+    order = replace(world.order(), resumed=True)
+    world.server.faults.refuse_connections()
+    outcome = world.writer.write(order)
+    assert isinstance(outcome, Unknown)
+    assert "cannot be reached" in outcome.reason
+
+
+def test_a_resumed_order_that_may_not_be_looked_for_has_an_unknown_outcome(
+    tmp_path: Path,
+):
+    with server(users={"t": User("nobody", ())}) as running:
+        world = World(running, tmp_path, token="t")
+        outcome = world.writer.write(replace(world.order(), resumed=True))
+        world.client.close()
+    assert isinstance(outcome, Unknown)
+    assert "lacks a right: get resourceclaims" in outcome.reason
 
 
 def test_a_request_that_the_server_does_not_accept_is_told_in_its_words(world: World):
