@@ -7,17 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cluster.standin.answers import StatusError, bad_request
+from cluster.standin.answers import bad_request
 from cluster.standin.kinds import Kind
+from dra.errors import SelectorError
+from dra.labels import LabelSelector, parse_label_selector
 
 Json = dict[str, Any]
 Predicate = Callable[[Json], bool]
 
-_NAME = r"[A-Za-z0-9][-A-Za-z0-9_./]*"
-_VALUE = r"[-A-Za-z0-9_.]*"
-_SET: Final = re.compile(rf"^({_NAME})\s+(in|notin)\s*\(([^()]*)\)$")
-_EQUAL: Final = re.compile(rf"^({_NAME})\s*(==|=|!=)\s*({_VALUE})$")
-_EXISTS: Final = re.compile(rf"^(!?)\s*({_NAME})$")
 _FIELD: Final = re.compile(r"^([^=!]+?)\s*(==|=|!=)(.*)$")
 
 
@@ -25,15 +22,15 @@ _FIELD: Final = re.compile(r"^([^=!]+?)\s*(==|=|!=)(.*)$")
 class Selector:
     """Both selectors of a request; ``matches`` sees a stored body."""
 
-    labels: tuple[Predicate, ...] = ()
-    fields: tuple[Predicate, ...] = ()
+    labels: LabelSelector
+    fields: tuple[Predicate, ...]
 
     @property
     def everything(self) -> bool:
-        return not self.labels and not self.fields
+        return not self.labels.requirements and not self.fields
 
     def matches(self, body: Json) -> bool:
-        return all(test(body) for test in self.labels) and all(
+        return self.labels.matches(body["metadata"].get("labels")) and all(
             test(body) for test in self.fields
         )
 
@@ -41,45 +38,22 @@ class Selector:
 def parse(kind: Kind, version: str, labels: str, fields: str) -> Selector:
     """Read both selectors. Raises 400 as Kubernetes words it."""
     return Selector(
-        labels=tuple(_label(part) for part in _split(labels)),
+        labels=_label_selector(labels),
         fields=tuple(_field(kind, version, part) for part in fields.split(",") if part),
     )
 
 
-def _split(text: str) -> list[str]:
-    """The requirements of a label selector: commas outside parentheses divide."""
-    parts = re.split(r",(?![^()]*\))", text)
-    return [part.strip() for part in parts if part.strip()]
+def _label_selector(text: str) -> LabelSelector:
+    try:
+        return parse_label_selector(text)
+    except SelectorError as error:
+        raise bad_request(_unreadable(text, error)) from error
 
 
-def _label(text: str) -> Predicate:
-    if found := _SET.match(text):
-        key, operator, listed = found.groups()
-        values = {value.strip() for value in listed.split(",")}
-        if operator == "in":
-            return lambda body: _labels(body).get(key) in values
-        return lambda body: _labels(body).get(key) not in values
-    if found := _EQUAL.match(text):
-        key, operator, value = found.groups()
-        if operator == "!=":
-            return lambda body: _labels(body).get(key) != value
-        return lambda body: _labels(body).get(key) == value
-    if found := _EXISTS.match(text):
-        absent, key = found.groups()
-        return lambda body: (key in _labels(body)) is not bool(absent)
-    raise _unreadable(text)
-
-
-def _unreadable(text: str) -> StatusError:
+def _unreadable(text: str, error: SelectorError) -> str:
     if "===" in text:
-        return bad_request(
-            "unable to parse requirement: found '=', expected: identifier"
-        )
-    return bad_request(f"unable to parse requirement: {text!r} is no requirement")
-
-
-def _labels(body: Json) -> dict[str, str]:
-    return body["metadata"].get("labels") or {}
+        return "unable to parse requirement: found '=', expected: identifier"
+    return f"unable to parse requirement: {error}"
 
 
 def _field(kind: Kind, version: str, text: str) -> Predicate:

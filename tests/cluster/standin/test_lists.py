@@ -105,6 +105,13 @@ def test_label_selectors(
     assert http.get(f"{SLICES}?labelSelector={selector}").names == names
 
 
+def test_a_label_selector_that_cannot_be_read_is_a_bad_request(http: Http) -> None:
+    for selector in ("tier%20in%20(a", "-tier", "a,,b"):
+        answer = http.get(f"{SLICES}?labelSelector={selector}")
+        assert answer.status == 400
+        assert answer.json["message"].startswith("unable to parse requirement: ")
+
+
 def test_pods_are_found_by_node(server: StandinServer, http: Http) -> None:
     for name, node in (("p1", "n1"), ("p2", "")):
         spec = {"nodeName": node} if node else {}
