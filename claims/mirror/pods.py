@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import batched
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from claims import models
 from claims.mirror.columns import has_claims, pod_claims, pod_columns
 from claims.mirror.states import Name, refresh_claims
+from cluster.store import Event, EventType
 from dra import objects
 from inventory.mirror import (
     ALWAYS,
@@ -24,6 +25,9 @@ from inventory.mirror import (
     fit,
     key_of,
 )
+
+Json = dict[str, Any]
+_NO_KEY: Final = ("", "")
 
 
 class PodGroupStore(MirrorStore):
@@ -44,10 +48,10 @@ class PodStore(MirrorStore):
         super().__init__(cluster_id, guard=guard, compare_raw=compare_raw)
         self._seen: set[Key] = set()
 
-    def keeps(self, raw: dict[str, Any]) -> bool:
+    def keeps(self, raw: Json) -> bool:
         return has_claims(raw)
 
-    def wants(self, raw: dict[str, Any]) -> bool:
+    def wants(self, raw: Json) -> bool:
         """Whether the reflector should hand over ``raw`` at all.
 
         Most pods of a cluster use no claim. One that lost its claims is wanted once
@@ -62,6 +66,22 @@ class PodStore(MirrorStore):
     def resume_from(self) -> str | None:
         self._seen.update(self._known_all())
         return super().resume_from()
+
+    def replace(self, objects: Sequence[Json], resource_version: str) -> None:
+        super().replace(objects, resource_version)
+        self._seen = {key for raw in objects if (key := self._kept(raw)) is not None}
+
+    def apply(self, events: Sequence[Event], resource_version: str) -> None:
+        super().apply(events, resource_version)
+        for event in events:
+            if event.type is EventType.DELETED or self._kept(event.object) is None:
+                # Pods come and go: what is gone must not be remembered for ever.
+                self._seen.discard(key_of(event.object) or _NO_KEY)
+            else:
+                self.wants(event.object)
+
+    def _kept(self, raw: Json) -> Key | None:
+        return key_of(raw) if self.keeps(raw) else None
 
     def columns(self, reading: Reading[objects.Pod]) -> Columns:
         assert reading.object is not None

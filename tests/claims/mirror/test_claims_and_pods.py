@@ -162,6 +162,24 @@ def test_a_stored_pod_that_loses_its_claims_is_removed(cluster: Cluster) -> None
     assert Tombstone.objects.get().kind == "Pod"
 
 
+def test_a_pod_that_is_gone_is_not_remembered(cluster: Cluster) -> None:
+    """Else a watch that runs for months would remember every pod there ever was."""
+    store = store_for("Pod", cluster.pk)
+    for name in ("deleted", "lost", "unlisted", "back"):
+        assert store.wants(pod(name, "c"))
+    store.replace([pod("deleted", "c"), pod("lost", "c"), pod("back", "c")], "1")
+    assert not store.wants(pod("unlisted"))
+    events = [
+        Event(EventType.DELETED, pod("deleted", "c")),
+        Event(EventType.MODIFIED, changed(pod("lost"), 2)),
+        Event(EventType.DELETED, pod("back", "c")),
+        Event(EventType.ADDED, pod("back", "c", uid="new")),
+    ]
+    store.apply(events, "2")
+    wanted = [name for name in ("deleted", "lost", "back") if store.wants(pod(name))]
+    assert wanted == ["back"]
+
+
 def test_a_claim_for_extended_resources_belongs_to_its_pod(cluster: Cluster) -> None:
     extended = make(
         "Pod",
