@@ -35,7 +35,9 @@ from inventory.models import Cluster, WatchState
 
 _POLL_SECONDS = 0.1
 _BEAT_SECONDS = 5.0
-_NEEDED = ("ResourceClaim", "ResourceSlice", "DeviceClass", "Node")
+_NEEDED = ("ResourceClaim", "ResourceSlice", "DeviceClass", "Node", "DeviceTaintRule")
+_OPTIONAL = "DeviceTaintRule"
+"""Not every cluster serves it; one that does may taint any device with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,8 @@ def _why_stale(cluster: Cluster) -> str | None:
     oldest = timezone.now() - timedelta(seconds=settings.RUN_MIRROR_MAX_AGE)
     for kind in _NEEDED:
         watch = watches.get(kind)
+        if watch and kind == _OPTIONAL and watch.state == State.NOT_SERVED:
+            continue
         if watch is None or watch.listed_at is None:
             return f"The mirror has not listed {kind} objects of this cluster yet."
         if watch.state == State.STATIC:
@@ -220,14 +224,14 @@ def _why_stale(cluster: Cluster) -> str | None:
             why = f" ({watch.error.rstrip('.')})" if watch.error else ""
             return (
                 f"The watch of {kind} is {watch.state}{why}, so the portal does not "
-                "know what is in use. See the cluster's page, and start again when the "
-                "watch is live."
+                "know what may be taken. See the cluster's page, and start again when "
+                "the watch is live."
             )
         if watch.alive_at is None or watch.alive_at < oldest:
             minutes = settings.RUN_MIRROR_MAX_AGE // 60
             return (
                 f"The watch of {kind} has shown no sign of life for {minutes} minutes, "
-                "so the portal does not know what is in use. Is the watch running?"
+                "so the portal does not know what may be taken. Is the watch running?"
             )
     return None
 

@@ -184,6 +184,16 @@ def test_nothing_is_planned_on_a_mirror_that_is_not_followed(
     assert lab.devices("one") == []
 
 
+def test_taint_rules_have_to_be_followed_where_they_are_served(lab: Lab):
+    rules = WatchState.objects.filter(kind="DeviceTaintRule")
+    rules.update(state=State.FORBIDDEN, error="devicetaintrules is forbidden")
+    run = lab.execute(lab.start("one"))
+    assert run.state == "failed"
+    assert "The watch of DeviceTaintRule is forbidden" in run.reason
+    rules.update(state=State.NOT_SERVED, error="", listed_at=None, alive_at=None)
+    assert lab.execute(lab.start("one")).state == "done"
+
+
 @pytest.mark.django_db(transaction=True)
 def test_planning_waits_a_moment_for_the_mirror(lab: Lab, settings: Any):
     settings.RUN_MIRROR_SECONDS = 5
