@@ -158,7 +158,7 @@ class Watching:
         return False
 
     def step(self) -> bool:
-        """What is due: lock, ``clusters.yaml``, tombstones. False: the lock is lost."""
+        """What is due: lock, ``clusters.yaml``, tombstones. False: begin anew."""
         if not self.lock.renew():
             log.warning("watch.lock_lost", owner=self.lock.owner)
             return False
@@ -171,6 +171,8 @@ class Watching:
         except DBError as error:
             log.warning("watch.database_failed", reason=str(error))
             connection.close()
+            # It may have failed between the end of the old threads and the new ones.
+            return bool(self._term.clusters) or not self._configs
         return True
 
     # --- helpers -----------------------------------------------------------------

@@ -6,10 +6,13 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
+from structlog.testing import capture_logs
 
 from claims.models import ResourceClaim
 from cluster.standin.generator import generate
@@ -254,6 +257,39 @@ def test_a_mistake_in_a_changed_file_keeps_what_is_watched(
         time.sleep(0.3)
         server.store.put(slice_("a"))
         eventually(equal(server))
+
+
+@contextmanager
+def no_new_cluster() -> Iterator[None]:
+    """The database refuses a new row of clusters."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'disk full'; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER refuse BEFORE INSERT ON inventory_cluster "
+            "FOR EACH ROW EXECUTE FUNCTION refuse()"
+        )
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP FUNCTION refuse CASCADE")
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a trigger in plpgsql")
+def test_a_changed_file_is_followed_although_the_database_failed_meanwhile(
+    server: StandinServer, tmp_path: Path
+) -> None:
+    server.store.put(make("Node", "n1"))
+    with watch(clusters_of(server, tmp_path)):
+        eventually(alive)
+        with no_new_cluster(), capture_logs() as logs:
+            server.write_kubeconfig(tmp_path / "other.kubeconfig")
+            clusters_of(server, tmp_path, name="other")
+            eventually(lambda: any(e["event"] == "watch.database_failed" for e in logs))
+        eventually(equal(server, "other"))
 
 
 def test_a_cluster_that_moved_is_listed_anew(
