@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Three on two cores: many tests wait for a server, a worker or a watch.
+PARALLEL = ("-n", "3", "--dist", "worksteal")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 POSTGRES_URL = os.environ.get(
     "DRA_PORTAL_TEST_DATABASE", "postgresql://postgres@127.0.0.1:5432/dra_portal"
@@ -168,7 +170,7 @@ def main() -> None:
     pytest = [str(ROOT / ".venv/bin/pytest"), "-q"]
     with redis(), postgres():
         run("lint", [str(ROOT / "bin/lint")])
-        run("tests", [*pytest, "-n", "2", "-m", "not browser"])
+        run("tests", [*pytest, *PARALLEL, "-m", "not browser"])
         run("browser tests", [*pytest, "-m", "browser"])
 
 
