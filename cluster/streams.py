@@ -75,6 +75,8 @@ class WatchStream(Iterator[RawEvent]):
         response = self._open()
         self._response = response
         try:
+            if self._ended():  # closed while it opened, when nothing could be woken
+                return
             for line in _lines(response):
                 if self._ended():
                     return

@@ -316,6 +316,17 @@ def test_a_broken_stream_gives_what_came_before_and_an_error(tmp_path, answer):
             next(stream)
 
 
+def test_a_watch_that_is_closed_before_it_is_open_waits_for_no_event(tmp_path):
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with RudeServer(head + HOLD) as server:
+        client = connect(config_for(tmp_path, server.url))
+        stream = client.watch(NODES, resource_version="0", timeout_seconds=5)
+        stream.close()
+        began = time.monotonic()
+        assert list(stream) == []
+    assert time.monotonic() - began < 2
+
+
 def test_closing_wakes_a_blocked_watch(client, standin):
     [page] = client.list_pages(SLICES)
     stream = client.watch(
