@@ -143,7 +143,11 @@ class Run(ClusterDetail[AllocationRun]):
             "results": devices.get("results") or [],
             "is_open": run.state not in FINAL,
             "can_cancel": run.state in {RunState.QUEUED, RunState.PLANNING},
-            "can_retry": run.state in FINAL and run.state != RunState.DONE,
+            "can_retry": run.state in FINAL
+            and (
+                run.dry_run
+                or (run.state != RunState.DONE and not self.cluster.read_only)
+            ),
         }
 
 

@@ -68,6 +68,17 @@ def test_a_run_is_cancelled(demo: Cluster, operator: Client) -> None:
     assert "Try again" in page(operator, f"/c/demo/runs/{run.pk}/")
 
 
+def test_a_plan_that_is_made_again_stays_a_plan(
+    demo: Cluster, operator: Client
+) -> None:
+    run = start(operator, dry_run="on")
+    services.execute_run(run.pk)
+    shown = page(operator, f"/c/demo/runs/{run.pk}/")
+    assert 'name="dry_run" value="on"' in shown
+    assert "Plan again" in shown
+    assert "Try again" not in shown
+
+
 def test_a_refusal_is_a_sentence_on_the_claims_page(
     demo: Cluster, operator: Client
 ) -> None:
