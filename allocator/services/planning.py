@@ -19,7 +19,6 @@ from claims.models import ResourceClaim as ClaimRow
 from cluster.store import State
 from cluster.writeback import timestamp
 from dra.allocation import (
-    DEFAULT,
     AllocationError,
     Budget,
     Features,
@@ -124,7 +123,7 @@ def plan(
 def _ask(
     run: AllocationRun, world: Snapshot, claim: ResourceClaim, beat: Callable[[], None]
 ) -> Fits | NoFit | Hopeless:
-    features = _features(run.cluster)
+    features = Features.of_server(run.cluster.version)
     budget = Budget(stop=_stopwatch(beat))
     try:
         if run.wanted_node:
@@ -234,13 +233,6 @@ def _why_stale(cluster: Cluster) -> str | None:
                 "so the portal does not know what may be taken. Is the watch running?"
             )
     return None
-
-
-def _features(cluster: Cluster) -> Features:
-    try:
-        return Features.preset(cluster.version)
-    except ValueError:
-        return DEFAULT
 
 
 def _sentence(text: str) -> str:

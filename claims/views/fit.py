@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.generic import View
 
 from allocator import snapshots
-from dra.allocation import AllocationError, Budget, Fits, GaveUp, place
+from dra.allocation import AllocationError, Budget, Features, Fits, GaveUp, place
 from dra.errors import NotSupportedError
 from dra.objects import DeviceResult, ResourceClaim
 from dra.snapshot import Snapshot
@@ -31,7 +31,7 @@ class Answer:
 
 
 class ClaimFit(RequiresRole, InCluster, View):
-    """The fragment with the answer of the engine, in "as documented" mode."""
+    """The fragment with the answer that a run would get, in "as documented" mode."""
 
     def get(
         self, request: HttpRequest, namespace: str, name: str, **_: str
@@ -42,21 +42,24 @@ class ClaimFit(RequiresRole, InCluster, View):
             raise Http404(f"There is no claim {namespace}/{name} (any more).")
         deadline = time.monotonic() + SECONDS
         budget = Budget(stop=lambda: time.monotonic() > deadline)
+        features = Features.of_server(self.cluster.version)
         return render(
             request,
             "claims/fit.html",
             {
-                "answer": answer_of(snapshot, claim, budget),
+                "answer": answer_of(snapshot, claim, budget, features),
                 "cluster": self.cluster,
                 "seq": snapshot.seq,
             },
         )
 
 
-def answer_of(snapshot: Snapshot, claim: ResourceClaim, budget: Budget) -> Answer:
+def answer_of(
+    snapshot: Snapshot, claim: ResourceClaim, budget: Budget, features: Features
+) -> Answer:
     """The outcome as a person reads it."""
     try:
-        outcome = place(snapshot, [claim], budget=budget)
+        outcome = place(snapshot, [claim], budget=budget, features=features)
     except NotSupportedError as error:
         return Answer("warn", f"This portal cannot tell yet: {error}.")
     except AllocationError as error:

@@ -60,6 +60,14 @@ class Features:
         on = {field: True for field, since in _ON_SINCE.items() if release >= since}
         return cls(**on)
 
+    @classmethod
+    def of_server(cls, version: str) -> Features:
+        """The preset of what a server says it is, ``DEFAULT`` where that is no version."""
+        try:
+            return cls.preset(version)
+        except ValueError:
+            return DEFAULT
+
     def override(self, gates: Mapping[str, bool]) -> Features:
         """The same with some gates set otherwise; names as in ``from_gates``."""
         changed = dataclasses.asdict(Features.from_gates(gates))

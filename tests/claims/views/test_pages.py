@@ -113,6 +113,16 @@ def test_a_claim_that_fits_nowhere_says_why(demo: Cluster, viewer: Client) -> No
     assert "Fits nowhere now." in fit
 
 
+def test_what_it_would_get_is_told_for_the_version_of_the_server(
+    demo: Cluster, viewer: Client
+) -> None:
+    """As a run would plan it."""
+    path = "/c/demo/claims/research/any-accelerator/fit/"
+    assert "Fits now on" in text(viewer, path)
+    Cluster.objects.update(version="v1.33.4")
+    assert "the DRAPrioritizedList feature is disabled" in text(viewer, path)
+
+
 def test_only_an_operator_sees_the_button(
     demo: Cluster, viewer: Client, client_of: Callable[..., Client]
 ) -> None:

@@ -70,3 +70,8 @@ def test_every_quirk_has_a_sentence():
     assert of_mode("none") == set()
     with pytest.raises(ValueError, match="neither"):
         of_mode("1.35")  # type: ignore[arg-type]  # what a bad setting would pass
+
+
+def test_a_server_that_tells_no_version_counts_as_the_default():
+    assert Features.of_server("v1.34.1") == Features.preset("1.34")
+    assert Features.of_server("") == Features.preset("1.36")
