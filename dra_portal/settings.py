@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -37,8 +39,13 @@ def _secret_key() -> str:
     path = VAR_DIR / "secret_key"
     if not path.exists():
         VAR_DIR.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(get_random_secret_key(), encoding="utf-8")
+        # Complete or not there: several processes may start for the first time at once.
+        mine = path.with_name(f".secret_key.{os.getpid()}")
+        mine.touch(mode=0o600)
+        mine.write_text(get_random_secret_key(), encoding="utf-8")
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(mine)
+        mine.unlink()
     return path.read_text(encoding="utf-8")
 
 
