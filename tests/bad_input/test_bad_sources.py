@@ -288,9 +288,16 @@ def test_one_kind_that_may_not_be_read(
             eventually(lambda: nodes.filter(state="forbidden").exists())
             eventually(lambda: Device.objects.filter(cluster__name="odd").count() == 2)
             eventually(equal(server, "good"))
-            page = unescape(client_of("viewer").get("/c/odd/").content.decode())
-    (logged,) = log_of(records, "odd")
-    assert f"Node: {logged}" in page
+            (logged,) = log_of(records, "odd")
+            viewer = client_of("viewer")
+
+            def told() -> None:
+                page = unescape(viewer.get("/c/odd/").content.decode())
+                assert f"Node: {logged}" in page
+
+            eventually(
+                told
+            )  # it is tried again now and then, for a moment without a word
 
 
 # --- clusters.yaml ----------------------------------------------------------------
