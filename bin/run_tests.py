@@ -1,6 +1,6 @@
 """Run lint and every test, with the services they need.
 
-Chromium, Redis and PostgreSQL are installed with apt where they are missing and
+Chromium, openssl, Redis and PostgreSQL are installed with apt where they are missing and
 we may; what is missing and may not be installed is named. Redis and PostgreSQL
 are started only if none answers, in a directory that goes away afterwards.
 """
@@ -65,6 +65,8 @@ def missing_packages() -> list[str]:
     missing = []
     if not any(shutil.which(name) for name in BROWSERS):
         missing.append("chromium")
+    if not shutil.which("openssl"):
+        missing.append("openssl")
     if not answers(6379) and not shutil.which("redis-server"):
         missing.append("redis-server")
     if not postgres_answers() and postgres_programs() is None:

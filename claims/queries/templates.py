@@ -6,7 +6,6 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from claims.models import (
-    ClaimRequest,
     Pod,
     PodClaim,
     ResourceClaim,
@@ -41,21 +40,6 @@ def template_with_all(
     """One template with its requests. Raises DoesNotExist."""
     return ResourceClaimTemplate.objects.prefetch_related("requests").get(
         cluster=cluster, namespace=namespace, name=name
-    )
-
-
-def templates_of_class(
-    cluster: Cluster, class_name: str
-) -> QuerySet[ResourceClaimTemplate]:
-    asking = ClaimRequest.objects.filter(
-        cluster=cluster, class_name=class_name, template__isnull=False
-    )
-    return (
-        ResourceClaimTemplate.objects.filter(
-            cluster=cluster, pk__in=asking.values("template")
-        )
-        .defer("raw")
-        .order_by("namespace", "name")
     )
 
 

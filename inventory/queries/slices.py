@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from inventory.models import Cluster, Pool, ResourceSlice
 
 
 def pool_rows(cluster: Cluster) -> QuerySet[Pool]:
-    return Pool.objects.filter(cluster=cluster)
+    """Pools with ``published_at``: when the newest slice of their generation came."""
+    slices = ResourceSlice.objects.filter(
+        cluster=OuterRef("cluster"),
+        driver=OuterRef("driver"),
+        pool_name=OuterRef("name"),
+        generation=OuterRef("generation"),
+    )
+    newest = slices.order_by("-created_at").values("created_at")[:1]
+    return Pool.objects.filter(cluster=cluster).annotate(published_at=Subquery(newest))
 
 
 def slice_rows(cluster: Cluster) -> QuerySet[ResourceSlice]:

@@ -97,6 +97,14 @@ class Devices(ClusterList[Device]):
                 kind="mono",
             ),
             Column(
+                "created",
+                "Age",
+                value="slice.created_at",
+                sort=("-slice__created_at",),
+                kind="age",
+                title="of the slice that publishes it",
+            ),
+            Column(
                 "shareable",
                 "Shareable",
                 value=lambda d: "yes" if d.shareable else "no",
@@ -132,7 +140,8 @@ class Devices(ClusterList[Device]):
         ]
 
     def queryset(self) -> QuerySet[Device]:
-        return devices.device_rows(self.cluster)
+        rows = devices.device_rows(self.cluster)
+        return rows.select_related("slice").defer("slice__raw")
 
     def filter_options(self) -> dict[str, list[str]]:
         return {"driver": slices.drivers(self.cluster)}

@@ -95,6 +95,14 @@ class Pools(ClusterList[Pool]):
                 kind="mono",
             ),
             Column("problem", "Why not usable", value="problem"),
+            Column(
+                "published",
+                "Age",
+                value="published_at",
+                sort=("-published_at",),
+                kind="age",
+                title="of the newest slice of its generation",
+            ),
         )
 
     def queryset(self) -> QuerySet[Pool]:
