@@ -84,6 +84,8 @@ class _Parser:
         self._members = 0
         # Height of each node in the rules that the reference counts.
         self._height: dict[int, int] = {}
+        # Start and end with the parentheses around, of nodes that have some.
+        self._outside: dict[int, tuple[int, int]] = {}
 
     # --- tokens ---
 
@@ -131,9 +133,15 @@ class _Parser:
         if height:
             heights[node.id] = height
 
+    def _start(self, node: Node) -> int:
+        return self._outside.get(node.id, (node.start,))[0]
+
+    def _end(self, node: Node) -> int:
+        return self._outside.get(node.id, (node.end,))[-1]
+
     def _operator(self, function: str, op: Token, *args: Node, counted: bool) -> Node:
-        start = min(op.start, args[0].start)
-        node = Call(self.next_id(), start, args[-1].end, op.start, function, None, args)
+        start, end = min(op.start, self._start(args[0])), self._end(args[-1])
+        node = Call(self.next_id(), start, end, op.start, function, None, args)
         self._measure(node, *args, counted=counted)
         return node
 
@@ -173,6 +181,8 @@ class _Parser:
             if count % 2 and sign is not None:
                 function = "!_" if sign.kind == "!" else "-_"
                 node = self._operator(function, sign, node, counted=False)
+            elif count and sign is not None:
+                self._outside[node.id] = (sign.start, self._end(node))
             operands.append(node)
             entry = _BINARY.get(self._tok.kind)
             if entry is None:
@@ -266,7 +276,7 @@ class _Parser:
                 function = "_[?_]" if self.accept("?") else "_[_]"
                 index = self.expression()
                 end = self.expect("]").end
-                place = (self.next_id(), node.start, end, op.start)
+                place = (self.next_id(), self._start(node), end, op.start)
                 args: tuple[Node, ...] = (node, index)
                 call = Call(*place, function, None, args)
                 self._measure(call, *args, counted=True)
@@ -290,7 +300,7 @@ class _Parser:
                     raise self.unexpected(_EXPECTED)
             end = self.expect(")").end
             args = tuple(items)
-            place = (self.next_id(), node.start, end, opening.start)
+            place = (self.next_id(), self._start(node), end, opening.start)
             call = Call(*place, name.text, node, args)
             self._measure(call, node, *args, counted=True)
             maker = macros.METHODS.get((name.text, len(args)))
@@ -300,7 +310,7 @@ class _Parser:
 
     def _field(self, operand: Node, dot: Token, name: Token, *, optional: bool) -> Node:
         node: Node
-        place = (self.next_id(), operand.start, name.end, dot.start)
+        place = (self.next_id(), self._start(operand), name.end, dot.start)
         if optional:
             field = Literal(self.next_id(), name.start, name.end, name.start, name.text)
             node = Call(*place, "_?._", None, (operand, field))
@@ -322,9 +332,9 @@ class _Parser:
     # --- operands: each takes the minus sign that belongs to a number ---
 
     def _parenthesis(self, _sign: Token | None) -> Node:
-        self.advance()
+        start = self.advance().start
         node = self.expression()
-        self.expect(")")
+        self._outside[node.id] = (start, self.expect(")").end)
         return node
 
     def _word(self, _sign: Token | None) -> Node:
