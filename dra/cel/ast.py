@@ -113,3 +113,16 @@ def children(node: Node) -> tuple[Node, ...]:
             )
         case _:
             return ()
+
+
+def chained(node: Call) -> list[Node]:
+    """The terms of a chain of ``&&`` or ``||``, which is parsed to a balanced tree."""
+    terms: list[Node] = []
+    pending: list[Node] = [node]
+    while pending:
+        term = pending.pop()
+        if isinstance(term, Call) and term.function == node.function:
+            pending.extend(reversed(term.args))
+        else:
+            terms.append(term)
+    return terms

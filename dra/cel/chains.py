@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dra.cel import access
+from dra.cel.ast import Node
 from dra.cel.errors import EvaluationError
 from dra.cel.plan import Frame, Step
 from dra.cel.values import NONE, DomainMap, Optional, Value
@@ -11,18 +14,16 @@ from dra.cel.values import NONE, DomainMap, Optional, Value
 class Link:
     """One step of a chain: how to get the key, and the key if it is constant.
 
-    ``variable`` tells a key that is itself a path from a variable.
+    ``node`` is the chain up to here.
     """
 
-    __slots__ = ("key", "known", "optional", "variable")
+    __slots__ = ("key", "known", "node", "optional")
 
-    def __init__(
-        self, key: Step, known: Value, *, optional: bool, variable: bool = False
-    ) -> None:
+    def __init__(self, node: Node, key: Step, known: Value, *, optional: bool) -> None:
+        self.node = node
         self.key = key
         self.known = known
         self.optional = optional
-        self.variable = variable
 
 
 def lookup(base: Step, links: list[Link]) -> Step:
@@ -64,19 +65,38 @@ def _walk(frame: Frame, value: Value, links: list[Link]) -> Value:
     return Optional(value) if optional else value
 
 
+def each(frame: Frame, value: Value, links: list[Link]) -> Iterator[Value]:
+    """The value after each link, as the chain that ends there would give it."""
+    optional = type(value) is Optional
+    present, value = (value.present, value.value) if optional else (True, value)
+    for link in links:
+        optional = optional or link.optional
+        if optional:
+            if present:
+                present, value = access.get_if_present(value, link.key(frame))
+            yield Optional(value) if present else NONE
+        else:
+            value = access.get(value, link.key(frame))
+            yield value
+
+
 def presence(base: Step, links: list[Link]) -> Step:
     last = links[-1].known
     inner = links[:-1]
 
     def run(frame: Frame) -> Value:
-        value = _walk(frame, base(frame), inner)
-        if type(value) is Optional:
-            if not value.present:
-                return False
-            value = value.value
-        return access.get_if_present(value, last)[0]
+        return holds(_walk(frame, base(frame), inner), last)
 
     return run
+
+
+def holds(value: Value, key: Value) -> bool:
+    """``has(value.key)``"""
+    if type(value) is Optional:
+        if not value.present:
+            return False
+        value = value.value
+    return access.get_if_present(value, key)[0]
 
 
 def device_field(name: str) -> Step:

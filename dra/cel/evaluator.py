@@ -21,6 +21,7 @@ from dra.cel.ast import (
     Node,
     Select,
     StructLiteral,
+    chained,
 )
 from dra.cel.checker import Checked
 from dra.cel.errors import EvaluationError
@@ -54,7 +55,7 @@ _CONVERSIONS: Final = frozenset(
 )
 _REGEX: Final = frozenset({"matches", "find", "findAll"})
 _FREE: Final = frozenset({"_?_:_", "or", "orValue"})
-_LOOPS: Final = frozenset(
+LOOPS: Final = frozenset(
     [
         "all",
         "exists",
@@ -89,20 +90,23 @@ def build(checked: Checked, *, metered: bool) -> tuple[Step, int]:
 
 
 class Planner:
-    """Builds closures bottom up; one per tree."""
+    """Builds closures bottom up; one per tree.
+
+    ``constants`` are the values of the nodes folded so far, by node id.
+    """
 
     def __init__(self, checked: Checked, *, metered: bool) -> None:
         self._checked = checked
         self._metered = metered
-        self._constants: dict[int, Value] = {}
+        self.constants: dict[int, Value] = {}
         self._scopes: list[dict[str, int]] = [{"device": 0}]
         self._lazy: set[int] = set()
         self.slots = METER_SLOT + 1
 
     def plan(self, node: Node) -> Step:
         step = self._plan(node)
-        if node.id in self._constants:
-            return constant(self._constants[node.id])
+        if node.id in self.constants:
+            return constant(self.constants[node.id])
         return step
 
     def _plan(self, node: Node) -> Step:
@@ -128,11 +132,11 @@ class Planner:
         raise AssertionError(f"unknown node {node!r}")
 
     def _fold(self, node: Node, value: Value) -> Step:
-        self._constants[node.id] = value
+        self.constants[node.id] = value
         return constant(value)
 
     def is_constant(self, node: Node) -> bool:
-        return node.id in self._constants
+        return node.id in self.constants
 
     def _charged(self, step: Step, units: int) -> Step:
         return charged(step, units) if self._metered else step
@@ -175,45 +179,41 @@ class Planner:
                     node.id not in self._checked.constants and not (node.test and links)
                 ):
                     test = test or node.test
-                    links.append(chains.Link(constant(field), field, optional=False))
+                    key = constant(field)
+                    links.append(chains.Link(node, key, field, optional=False))
                     node = operand
                 case Call(function="_?._", args=(operand, Literal(value=field))):
-                    links.append(chains.Link(constant(field), field, optional=True))
+                    key = constant(field)
+                    links.append(chains.Link(node, key, field, optional=True))
                     node = operand
-                case Call(function="_[_]" | "_[?_]" as function, args=(operand, key)):
-                    step = self.plan(key)
-                    known = self._constants.get(key.id)
-                    if self.is_constant(key):
-                        self._check_constant_key(key, known)
-                    links.append(chains.Link(step, known, optional=function == "_[?_]"))
+                case Call(function="_[_]" | "_[?_]" as function, args=(operand, index)):
+                    key = self.plan(index)
+                    known = self.constants.get(index.id)
+                    if self.is_constant(index):
+                        self._check_constant_key(index, known)
+                    optional = function == "_[?_]"
+                    links.append(chains.Link(node, key, known, optional=optional))
                     node = operand
                 case _:
                     break
         links.reverse()
         named = node.id not in self._checked.constants and isinstance(node, Ident)
         if isinstance(node, Ident) and named and not self._metered:
-            quick = self._device_chain(node, links, test=test)
+            quick = self.shortcut(node, links, test=test)
             if quick is not None:
                 return quick
-        base = self.plan(node)
-        if test:
-            step = chains.presence(base, links)
-        elif any(link.optional for link in links):
-            step = chains.optional_lookup(base, links)
-        else:
-            step = chains.lookup(base, links)
+        step = self.follow(self.plan(node), links, test=test)
         # One for each link and one for the base, which a variable pays itself; a
-        # presence test is for free, and so is a variable that is a key.
-        keys = sum(link.variable for link in links)
-        return self._charged(step, len(links) + (not named) - test - keys)
+        # presence test is for free.
+        return self._charged(step, len(links) + (not named) - test)
 
-    def _is_variable(self, node: Node) -> bool:
-        """Whether the reference takes ``node`` for a path from a variable."""
-        while isinstance(node, Select) or (
-            isinstance(node, Call) and node.function in ("_[_]", "_[?_]", "_?._")
-        ):
-            node = node.operand if isinstance(node, Select) else node.args[0]
-        return isinstance(node, Ident) and not self.is_constant(node)
+    def follow(self, base: Step, links: list[chains.Link], *, test: bool) -> Step:
+        """The step of a chain that no shortcut takes."""
+        if test:
+            return chains.presence(base, links)
+        if any(link.optional for link in links):
+            return chains.optional_lookup(base, links)
+        return chains.lookup(base, links)
 
     def _check_constant_key(self, node: Node, key: Value) -> None:
         try:
@@ -221,7 +221,7 @@ class Planner:
         except EvaluationError as error:
             raise InstantiationError(str(error), node) from error
 
-    def _device_chain(
+    def shortcut(
         self, base: Ident, links: list[chains.Link], *, test: bool
     ) -> Step | None:
         """``device.field`` and ``device.attributes["domain"].id``, the short way."""
@@ -283,7 +283,7 @@ class Planner:
         return tuple(function.overloads)
 
     def _check_pattern(self, node: Node) -> None:
-        pattern = self._constants[node.id]
+        pattern = self.constants[node.id]
         if not isinstance(pattern, str):
             return
         try:
@@ -292,20 +292,12 @@ class Planner:
             raise InstantiationError(str(error), node) from error
 
     def _logical(self, node: Call) -> Step:
-        terms: list[Node] = []
-        pending: list[Node] = [node]
-        while pending:
-            term = pending.pop()
-            if isinstance(term, Call) and term.function == node.function:
-                pending.extend(reversed(term.args))
-            else:
-                terms.append(term)
-        steps = [self.plan(term) for term in terms]
+        steps = [self.plan(term) for term in chained(node)]
         return loops.any_of(steps) if node.function == "_||_" else loops.all_of(steps)
 
     def _membership(self, node: Call, element: Step, container: Node) -> Step | None:
         """``x in [constants]``, which the reference turns into a hash lookup."""
-        items = self._constants.get(container.id)
+        items = self.constants.get(container.id)
         if type(items) is not list:
             return None
         if not items:
@@ -372,7 +364,7 @@ class Planner:
     # --- comprehensions ---
 
     def _comprehension(self, node: Comprehension) -> Step:
-        if node.macro not in _LOOPS:
+        if node.macro not in LOOPS:
             return self._binding(node)
         over = self.plan(node.iter_range)
         first = self._new_slot()
@@ -381,7 +373,7 @@ class Planner:
             names[node.iter_var2] = self._new_slot()
         second = names.get(node.iter_var2)
         self._scopes.append(names)
-        body = _Written(node)
+        body = Written(node)
         predicate = None if body.predicate is None else self.plan(body.predicate)
         value = None if body.value is None else self.plan(body.value)
         self._scopes.pop()
@@ -418,8 +410,8 @@ def _pay_for_turns(
     return predicate, value
 
 
-class _Written:
-    """The parts of a macro that the user wrote, out of its expansion."""
+class Written:
+    """The parts of a looping macro that the user wrote, out of its expansion."""
 
     __slots__ = ("predicate", "value")
 

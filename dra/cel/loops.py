@@ -120,7 +120,11 @@ def _holds(predicate: Step, frame: Frame) -> bool:
 
 def _exists_one(over: Step, slots: Slots, predicate: Step) -> Step:
     def run(frame: Frame) -> Value:
-        return sum(_holds(predicate, frame) for _ in _turns(frame, over, slots)) == 1
+        # No generator around the predicate: loops nest, and each would cost stack.
+        found = 0
+        for _ in _turns(frame, over, slots):
+            found += _holds(predicate, frame)
+        return found == 1
 
     return run
 
