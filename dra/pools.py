@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from dra.errors import SelectorError
 from dra.labels import matches_node
@@ -47,6 +47,10 @@ class Pool:
         default_factory=dict, init=False, compare=False, repr=False
     )
     """Memo of :func:`gather`, by feature and "is the node of all slices"."""
+    memo: dict[str, Any] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """What others worked out about the pool; each has a key of its own."""
 
     @property
     def key(self) -> PoolKey:

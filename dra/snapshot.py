@@ -15,9 +15,11 @@ over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
+from dra.cel.table import DeviceTable
+from dra.device_tables import DeviceTables
 from dra.errors import ObjectError
 from dra.names import ObjectKey, PoolKey
 from dra.objects import (
@@ -92,6 +94,9 @@ class Snapshot:
     problems_by_object: Mapping[ObjectKey, ObjectError]
     salvaged: Mapping[NamespacedName, Salvaged]
     """What unreadable claims hold; part of ``in_use``."""
+    device_tables: DeviceTables = field(
+        default_factory=DeviceTables, repr=False, compare=False
+    )
 
     @classmethod
     def build(cls, objects: Iterable[Json | Base], *, seq: int = 0) -> Snapshot:
@@ -148,6 +153,14 @@ class Snapshot:
             if problem.kind == "DeviceTaintRule"
         ]
         return (*claims, *rules)
+
+    def devices(self, *, lists: bool = False) -> DeviceTable:
+        """The devices of the newest generation of every pool, as selectors see them.
+
+        Made when first asked for, from the earlier snapshot's where there is one.
+        ``lists`` is the gate of list attributes.
+        """
+        return self.device_tables.table(self.pools, lists=lists)
 
     def pool_keys_for_node(
         self, node_name: str, *, foreign_counters: bool = True
@@ -278,6 +291,7 @@ class _Draft:
         changes: dict[str, Any] = dict(self.tables)
         if self.slices:
             changes["pools"], changes["pool_index"] = self.new_pools()
+            changes["device_tables"] = self.base.device_tables.next()
         if self.claims:
             changes["in_use"] = self.new_use()
         return replace(self.base, seq=seq, **changes)

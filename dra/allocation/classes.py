@@ -7,26 +7,28 @@ the newest generation of every pool, in use or not, whatever node it is on.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
 
 from dra.allocation.features import DEFAULT, Features
 from dra.allocation.matching import (
     Subject,
     Trouble,
     Verdict,
-    judge_all,
+    chain_verdicts,
     verdict_of,
-    verdicts,
 )
 from dra.allocation.views import Candidate, view_of
+from dra.cel.table import DeviceTable
+from dra.device_states import STATES, StateCodes, table_states
 from dra.errors import NotSupportedError
 from dra.names import DeviceID, PoolKey
 from dra.objects import DeviceClass
 from dra.pools import Pool
 from dra.snapshot import Snapshot
-from dra.taints import TaintRules
-from dra.usage import State, device_states
+from dra.usage import State
 
 type Chain = tuple[str, ...]
 
@@ -57,41 +59,10 @@ def class_usage(
 ) -> dict[str, ClassUsage]:
     """The usage of every DeviceClass, by its name."""
     chains = {name: chain_of(c) for name, c in snapshot.classes.items()}
-    tallies: dict[Chain, Counter[State]] = {c: Counter() for c in chains.values()}
-    troubles: dict[Chain, list[str]] = {c: [] for c in chains.values()}
-    lists = features.list_type_attributes
-    _prepare(snapshot, tallies, lists=lists)
-    rules = TaintRules(snapshot.taint_rules.values())
-    for pool in snapshot.pools.values():
-        results = snapshot.in_use.pool(pool.key).results()
-        states = device_states(pool, results, rules.for_pool(pool))
-        for piece in pool.device_slices:
-            view = view_of(piece)
-            tables = [(c, verdicts(c, view, lists=lists)) for c in tallies]
-            for candidate in view.candidates:
-                state = states[candidate.device.name].state
-                for chain, table in tables:
-                    verdict = table[candidate.index]
-                    if verdict is None:
-                        subject = Subject(candidate, lists=lists)
-                        verdict = _verdict(chain, candidate, subject)
-                    if isinstance(verdict, Trouble):
-                        troubles[chain].append(f"{candidate.id}: {verdict.text}")
-                    elif verdict:
-                        tallies[chain][state] += 1
-    return {
-        name: _usage(tallies[chain], troubles[chain]) for name, chain in chains.items()
-    }
-
-
-def _prepare(snapshot: Snapshot, chains: Iterable[Chain], *, lists: bool) -> None:
-    """Judge all devices at once."""
-    views = [
-        view_of(piece)
-        for pool in snapshot.pools.values()
-        for piece in pool.device_slices
-    ]
-    judge_all(chains, views, lists=lists)
+    table = snapshot.devices(lists=features.list_type_attributes)
+    states = table_states(snapshot)
+    usage = {chain: _usage(chain, table, states) for chain in set(chains.values())}
+    return {name: usage[chain] for name, chain in chains.items()}
 
 
 def matching_classes(
@@ -139,16 +110,26 @@ def _said(verdict: Verdict) -> bool | str:
     return verdict.text if isinstance(verdict, Trouble) else verdict
 
 
-def _usage(tally: Counter[State], troubles: list[str]) -> ClassUsage:
+def _usage(chain: Chain, table: DeviceTable, states: StateCodes) -> ClassUsage:
+    try:
+        codes, verdicts = chain_verdicts(chain, table)
+    except NotSupportedError as refusal:
+        return ClassUsage(errors=len(table), error=str(refusal))
+    tally = np.bincount(states[codes == 0], minlength=len(STATES)).tolist()
+    failed = np.isin(codes, [c for c, v in enumerate(verdicts) if type(v) is Trouble])
+    rows = np.flatnonzero(failed)
+    error = ""
+    if len(rows):
+        first = int(rows[0])
+        trouble = verdicts[codes[first]]
+        assert isinstance(trouble, Trouble)
+        error = f"{table.ids[first]}: {trouble.text}"
     return ClassUsage(
-        matched=tally.total(),
-        free=tally[State.FREE],
-        in_use=tally[State.IN_USE],
-        shared=tally[State.SHARED],
-        tainted=tally[State.TAINTED],
-        blocked=tally[State.BLOCKED],
-        incomplete=tally[State.INCOMPLETE],
-        invalid=tally[State.INVALID],
-        errors=len(troubles),
-        error=troubles[0] if troubles else "",
+        matched=sum(tally),
+        errors=len(rows),
+        error=error,
+        **{_FIELDS[state]: number for state, number in zip(STATES, tally, strict=True)},
     )
+
+
+_FIELDS: Final = {state: state.value.replace(" ", "_") for state in State}

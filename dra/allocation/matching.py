@@ -9,19 +9,24 @@ cannot make it fail.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
+
+import numpy as np
 
 from dra import cel
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.request import Ask
-from dra.allocation.views import Candidate, SliceView, make_room
-from dra.cel.selection import Answer, DeviceTable
+from dra.allocation.views import Candidate, SliceView, make_room, view_of
+from dra.cel.columns import Codes
+from dra.cel.selection import Answer
+from dra.cel.table import DeviceTable
 from dra.cel.values import DeviceMap
 from dra.errors import NotSupportedError, SelectorError
 from dra.objects import Node
 from dra.pools import selects_node
+from dra.snapshot import Snapshot
 
 MAX_CHAINS = 256
 """Chains of expressions whose verdicts a slice keeps; the oldest goes first."""
@@ -140,52 +145,62 @@ def judge(chain: tuple[str, ...], subject: Subject, *, lists: bool) -> Verdict:
 
 
 def judge_all(
-    chains: Iterable[tuple[str, ...]], views: Iterable[SliceView], *, lists: bool
+    chains: Iterable[tuple[str, ...]], snapshot: Snapshot, *, lists: bool
 ) -> None:
-    """Find the verdicts that are missing on whole slices at once.
+    """Find the verdicts that are missing on all devices at once.
 
     Far cheaper than one by one where there are thousands of devices. Nothing is
     raised here, so judging a device that nobody reaches changes no answer; what
     an expression cannot be asked stays open.
     """
-    wanted = list(dict.fromkeys(chains))
-    missing = [
-        view
-        for view in views
-        if any(None in verdicts(chain, view, lists=lists) for chain in wanted)
-    ]
-    subjects = [_given(c) for view in missing for c in view.candidates]
-    table = DeviceTable(subjects, lists=lists)
-    for chain in wanted:
+    table = snapshot.devices(lists=lists)
+    for chain in dict.fromkeys(chains):
+        if not chain:
+            continue
         try:
-            found = _judge_table(chain, table, lists=lists)
+            verdict_codes, values = chain_verdicts(chain, table)
         except NotSupportedError:
             continue
-        start = 0
-        for view in missing:
-            end = start + len(view.candidates)
-            verdicts(chain, view, lists=lists)[:] = found[start:end]
-            start = end
+        codes = verdict_codes.tolist()
+        for piece, _, start, stop in table.listing.blocks:
+            assert piece is not None
+            known = verdicts(chain, view_of(piece), lists=lists)
+            if None in known:
+                known[:] = [values[code] for code in codes[start:stop]]
 
 
-def _judge_table(
-    chain: tuple[str, ...], table: DeviceTable, *, lists: bool
-) -> list[Verdict]:
-    found: list[Verdict] = [True] * len(table)
+def chain_verdicts(
+    chain: tuple[str, ...], table: DeviceTable
+) -> tuple[Codes, list[Verdict]]:
+    """The verdict of expressions in order on every device of a table.
+
+    A code per device and what each code means: 0 is True. Raises
+    NotSupportedError.
+    """
+    values: list[Verdict] = [True]
+    codes = np.zeros(len(table), np.int32)
+    undecided = np.ones(len(table), np.bool_)
     for position, expression in enumerate(chain):
-        program = _program(expression, lists=lists)
-        answers: Sequence[Answer | Trouble]
+        program = _program(expression, lists=table.lists)
         if isinstance(program, str):
-            answers = [Trouble(position, program)] * len(table)
-        else:
-            answers = table.evaluate(program)
-        for index, answer in enumerate(answers):
-            if found[index] is not True or answer is True:
-                continue
-            if isinstance(answer, cel.EvaluationError):
-                answer = Trouble(position, f"CEL runtime error: {answer}")
-            found[index] = answer
-    return found
+            codes[undecided] = len(values)
+            values.append(Trouble(position, program))
+            break
+        selection = table.select(program)
+        meaning = np.zeros(len(selection.answers), np.int32)
+        for place, answer in enumerate(selection.answers):
+            if answer is not True:
+                meaning[place] = len(values)
+                values.append(_verdict(position, answer))
+        codes[undecided] = meaning[selection.codes[undecided]]
+        undecided &= codes == 0
+    return codes, values
+
+
+def _verdict(position: int, answer: Answer) -> Verdict:
+    if isinstance(answer, cel.EvaluationError):
+        return Trouble(position, f"CEL runtime error: {answer}")
+    return answer
 
 
 def _given(candidate: Candidate) -> cel.DeviceInput:

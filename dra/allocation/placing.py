@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import uuid
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from dra.allocation import reasons
 from dra.allocation.booking import Bookings
@@ -27,13 +28,16 @@ from dra.allocation.reasons import NodeCounts
 from dra.allocation.request import Plan, make_plan, with_defaults
 from dra.allocation.result import assemble
 from dra.allocation.search import Search, Solution
-from dra.allocation.views import view_of
 from dra.errors import SelectorError
 from dra.names import PoolKey
 from dra.objects import Node, ResourceClaim
 from dra.pools import NodePool, pools_for_node
 from dra.snapshot import Snapshot
 from dra.taints import TaintRules
+
+_FEW_NODES: Final = 4
+"""Where so many nodes did not fit many more may not: selectors are evaluated on all
+devices at once then."""
 
 
 def allocate(
@@ -173,8 +177,8 @@ class Question:
         """As :func:`place`."""
         first_error: AllocationError | None = None
         for tried, name in enumerate(node_names):
-            if tried.bit_count() == 1:
-                self._judge(node_names[tried : 2 * tried])
+            if tried == _FEW_NODES:
+                self._judge()
             try:
                 outcome = self._try(name)
             except AllocationError as error:
@@ -190,30 +194,15 @@ class Question:
             raise first_error
         return DoesNotFit("", self._why(node_names, first_error))
 
-    def _judge(self, node_names: Iterable[str]) -> None:
-        """Evaluate the selectors on all devices of the next nodes at once.
-
-        Twice as many nodes each time: where the first nodes did not fit many more
-        may not, and where the first ones fit nothing is wasted.
-        """
+    def _judge(self) -> None:
+        """Evaluate the selectors on all devices at once."""
         chains = [
             ask.chain
             for claim in self.plan.claims
             for request in claim.requests
             for ask in request.alternatives
         ]
-        snapshot = self.snapshot
-        keys = {
-            key: None
-            for name in node_names
-            for key in snapshot.pool_keys_for_node(name, foreign_counters=False)
-        }
-        views = [
-            view_of(piece)
-            for key in keys
-            for piece in snapshot.pools[key].device_slices
-        ]
-        judge_all(chains, views, lists=self.features.list_type_attributes)
+        judge_all(chains, self.snapshot, lists=self.features.list_type_attributes)
 
     def _try(self, node_name: str) -> Fits | GaveUp | None:
         try:

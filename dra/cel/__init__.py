@@ -12,7 +12,8 @@ from dra.cel.environments import CelFeatures
 from dra.cel.errors import CompileError, EvaluationError, Issue
 from dra.cel.program import Program, compile  # noqa: A004 - the word of the field
 from dra.cel.reads import Read
-from dra.cel.selection import DeviceTable, evaluate_many
+from dra.cel.selection import Selection, Stopped
+from dra.cel.table import DeviceTable, evaluate_many
 
 __all__ = [
     "CelFeatures",
@@ -23,6 +24,8 @@ __all__ = [
     "Issue",
     "Program",
     "Read",
+    "Selection",
+    "Stopped",
     "compile",
     "device_value",
     "evaluate_many",

@@ -123,42 +123,10 @@ def device_value(device: DeviceInput, *, lists: bool) -> DeviceMap:
     )
 
 
-class Checked:
-    """Versions and quantities that were read before without a problem."""
-
-    __slots__ = ("quantities", "versions")
-
-    def __init__(self) -> None:
-        self.versions: set[str] = set()
-        self.quantities: set[object] = set()
-
-
-def problem_of(device: DeviceInput, *, lists: bool, checked: Checked) -> str | None:
-    """Why no expression has an answer for the device, or None.
-
-    ``checked`` is shared by the devices that are looked at together.
-    """
-    versions, quantities = checked.versions, checked.quantities
-    for name, attribute in device.attributes.items():
-        if not lists and (
-            attribute.string is not None
-            or attribute.int_ is not None
-            or attribute.bool_ is not None
-            or attribute.version in versions
-        ):
-            continue
-        try:
-            attribute_value(attribute, lists=lists)
-        except EvaluationError as error:
-            return f"attribute {name}: {error}"
-        if attribute.version is not None and not lists:
-            versions.add(attribute.version)
-    for name, capacity in device.capacity.items():
-        if capacity.value in quantities:
-            continue
-        try:
-            capacity_value(capacity)
-        except EvaluationError as error:
-            return f"capacity {name}: {error}"
-        quantities.add(capacity.value)
+def problem_of(device: DeviceInput, *, lists: bool) -> str | None:
+    """Why no expression has an answer for the device, or None."""
+    try:
+        device_value(device, lists=lists)
+    except EvaluationError as error:
+        return str(error)
     return None

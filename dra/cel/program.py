@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 from dra.cel import evaluator
@@ -22,6 +22,7 @@ from dra.cel.errors import (
 from dra.cel.metering import METER_SLOT, Meter
 from dra.cel.operators import type_name
 from dra.cel.parser import parse
+from dra.cel.plan import Step
 from dra.cel.reads import Read, reads
 from dra.cel.source import Problem, issue, refusal
 from dra.cel.types import Type
@@ -41,19 +42,20 @@ class Program:
     ``cost`` is the range of what one run may cost; the API server refuses a
     selector whose ``cost.high`` is over :data:`~dra.cel.cost.LIMIT`. ``reads``
     is everything of a device that it may look at, None when that has no bounds.
+    ``checked`` is the typed tree, ``metered`` whether running it counts the cost.
     """
 
     cost: Range
     reads: frozenset[Read] | None
 
     __slots__ = (
-        "_checked",
-        "_metered",
         "_slots",
         "_step",
+        "checked",
         "cost",
         "expression",
         "features",
+        "metered",
         "reads",
     )
 
@@ -62,20 +64,25 @@ class Program:
     ) -> None:
         self.expression = expression
         self.features = features
-        self._checked = checked
+        self.checked = checked
         self.cost = estimate(checked)
-        self._metered = _may_exceed(checked, self.cost)
-        self._step, self._slots = evaluator.build(checked, metered=self._metered)
+        self.metered = may_exceed(checked, self.cost)
+        self._step, self._slots = evaluator.build(checked, metered=self.metered)
         self.reads = reads(checked)
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for programs that give equal answers on every device."""
+        return (self.expression, self.features)
 
     @property
     def root(self) -> Node:
         """The syntax tree, macros expanded."""
-        return self._checked.root
+        return self.checked.root
 
     @property
     def result_type(self) -> Type:
-        return self._checked.types[self.root.id]
+        return self.checked.types[self.root.id]
 
     def evaluate(self, device: DeviceInput) -> bool:
         """Whether the device matches.
@@ -89,30 +96,37 @@ class Program:
 
     def evaluate_value(self, device: DeviceMap) -> bool:
         """The same for a device that was converted before (:func:`device_value`)."""
-        frame: list[Value] = [None] * self._slots
-        frame[0] = device
-        if self._metered:
-            frame[METER_SLOT] = Meter()
-        step = self._step
-        try:
-            result = with_room(lambda: step(frame), "evaluating something this deep")
-        except CostExceededError:
-            raise EvaluationError(
-                "operation cancelled: actual cost limit exceeded"
-            ) from None
-        if type(result) is bool:
-            return result
-        raise EvaluationError(
-            f"CEL result of type {type_name(result)} could not be converted to bool: "
-            f"type conversion error from '{type_name(result)}' to 'bool'"
-        )
+        return as_answer(run(self._step, self._slots, device, metered=self.metered))
+
+
+def run(step: Step, slots: int, device: DeviceMap, *, metered: bool) -> Value:
+    """The value of a built tree. Raises :class:`EvaluationError`."""
+    frame: list[Value] = [None] * slots
+    frame[0] = device
+    if metered:
+        frame[METER_SLOT] = Meter()
+    try:
+        return with_room(lambda: step(frame), "evaluating something this deep")
+    except CostExceededError as error:
+        raise EvaluationError(str(error)) from None
+
+
+def as_answer(result: Value) -> bool:
+    """``result`` of a whole selector. Raises :class:`EvaluationError` if no bool."""
+    if type(result) is bool:
+        return result
+    name = type_name(result)
+    raise EvaluationError(
+        f"CEL result of type {name} could not be converted to bool: "
+        f"type conversion error from '{name}' to 'bool'"
+    )
 
 
 _SURE: Final = 600
-"""Below this estimate the gap described in :func:`_may_exceed` cannot matter."""
+"""Below this estimate the gap described in :func:`may_exceed` cannot matter."""
 
 
-def _may_exceed(checked: Checked, cost: Range) -> bool:
+def may_exceed(checked: Checked, cost: Range) -> bool:
     """Whether one run may cost more than the limit.
 
     The estimate is never too low, but for one thing: it prices startsWith and

@@ -16,15 +16,20 @@ from dra.cel.ast import (
 from dra.cel.checker import Checked
 
 WHOLE: Final = "*"
-"""As an identifier: every identifier of the domain."""
+"""As an identifier: every identifier of the domain with its value. As a domain:
+every domain."""
+NAMES: Final = "#"
+"""As an identifier: which identifiers the domain has, whatever their values."""
 
 
 class Read(NamedTuple):
     """One thing that is looked at.
 
     ``kind`` is the field of the device. For ``attributes`` and ``capacity`` there
-    is a ``domain``, and an ``identifier`` in it: a name, :data:`WHOLE`, or empty
-    where only the presence of the domain matters.
+    is a ``domain``, and an ``identifier`` in it: a name, :data:`WHOLE`,
+    :data:`NAMES`, or empty where only the presence of the domain matters. The
+    domain :data:`WHOLE` without identifier is which domains there are, with the
+    identifier :data:`WHOLE` all of the map.
     """
 
     kind: str
@@ -41,6 +46,10 @@ class _Shape(NamedTuple):
 
 _DEVICE: Final = _Shape()
 _MAPS: Final = ("attributes", "capacity")
+
+
+def _or_whole(domain: str | None) -> str:
+    return WHOLE if domain is None else domain
 
 
 class _UnboundedError(Exception):
@@ -67,9 +76,18 @@ class _Walk:
         """A device, map or domain is used as a value: all of it is read."""
         if shape is None:
             return
-        if shape.domain is None:
+        if shape == _DEVICE:
             raise _UnboundedError
-        self.found.add(Read(shape.kind, shape.domain, WHOLE))
+        self.found.add(Read(shape.kind, _or_whole(shape.domain), WHOLE))
+
+    def escape_keys(self, shape: _Shape | None) -> None:
+        """Only the keys of a map or a domain are used."""
+        if shape is None or shape == _DEVICE:
+            self.escape(shape)
+        elif shape.domain is None:
+            self.found.add(Read(shape.kind, WHOLE))
+        else:
+            self.found.add(Read(shape.kind, shape.domain, NAMES))
 
     def visit(self, node: Node) -> _Shape | None:
         match node:
@@ -87,6 +105,12 @@ class _Walk:
                 return self._membership(element, container)
             case Call(function="dyn", args=(arg,)):
                 return self.visit(arg)
+            case (
+                Call(function="size", target=None, args=(counted,))
+                | Call(function="size", target=Node() as counted, args=())
+            ):
+                self.escape_keys(self.visit(counted))
+                return None
             case Comprehension():
                 return self._comprehension(node)
         for child in self._operands(node):
@@ -145,7 +169,11 @@ class _Walk:
         return None
 
     def _comprehension(self, node: Comprehension) -> _Shape | None:
-        self.escape(self.visit(node.iter_range))
+        range_shape = self.visit(node.iter_range)
+        if node.iter_var2:
+            self.escape(range_shape)
+        else:
+            self.escape_keys(range_shape)
         self._scopes.append({node.accu_var: self.visit(node.accu_init)})
         self._scopes.append({node.iter_var: None, node.iter_var2: None})
         for part in (node.condition, node.step):

@@ -1,135 +1,145 @@
-"""One selector on many devices: once per distinct combination of what it reads.
-
-Devices of a cluster are alike: a selector looks at a few attributes with a few
-values each, so 100,000 devices are a handful of evaluations and a lookup each.
-"""
+"""The answers of one expression for many devices."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple, Protocol
 
-from dra.cel.columns import Column, build
-from dra.cel.devices import Checked, DeviceInput, problem_of
+import numpy as np
+from numpy.typing import NDArray
+
+from dra.cel.columns import Codes, Rows
+from dra.cel.environments import CelFeatures
 from dra.cel.errors import EvaluationError
-from dra.cel.program import Program
-from dra.cel.reads import WHOLE, Read
-from dra.cel.values import DeviceMap, DomainMap, Value
+from dra.cel.reads import Read
+from dra.cel.values import DeviceMap
+from dra.errors import DRAError
 
 type Answer = bool | EvaluationError
 """Whether a device matches, or why the expression has no answer for it."""
 
+FALSE: Final = 0
+TRUE: Final = 1
+ERROR: Final = 2
 
-def evaluate_many(program: Program, devices: Sequence[DeviceInput]) -> list[Answer]:
-    """The answer for every device, in order.
+type Stop = Callable[[], bool]
+"""Asked now and then; true ends the work."""
 
-    To ask several selectors about the same devices keep a :class:`DeviceTable`.
+
+class Runnable(Protocol):
+    """What a table can be asked: a program, or that of a part of an expression."""
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for two that give equal answers on every device."""
+
+    @property
+    def features(self) -> CelFeatures: ...
+
+    @property
+    def reads(self) -> frozenset[Read] | None: ...
+
+    def evaluate_value(self, device: DeviceMap) -> bool: ...
+
+
+class Stopped(DRAError):  # noqa: N818 - no error: the caller asked for it
+    """The caller's ``stop`` said so before every device had its answer.
+
+    ``done`` of ``total`` distinct combinations of values were evaluated.
     """
-    lists = program.features.list_type_attributes
-    return DeviceTable(devices, lists=lists).evaluate(program)
+
+    def __init__(self, done: int, total: int) -> None:
+        self.done = done
+        self.total = total
+        super().__init__(f"stopped after {done:,} of {total:,} evaluations")
 
 
-class DeviceTable:
-    """Devices in columns, built as selectors ask for them.
+class Selection:
+    """An answer for every device of a table, in its order; never changes.
 
-    ``lists`` is the gate of list attributes; programs must be compiled with the
-    same. A table never changes; threads may share it.
+    ``outcomes`` has FALSE, TRUE or ERROR per device, ``codes`` the place of its
+    answer in ``answers``, in which no two are alike.
     """
 
-    def __init__(self, devices: Sequence[DeviceInput], *, lists: bool = False) -> None:
-        self._devices = devices
-        self._lists = lists
-        self._columns: dict[Read, Column] = {}
-        checked = Checked()
-        self._problems = [
-            (index, EvaluationError(problem))
-            for index, device in enumerate(devices)
-            if (problem := problem_of(device, lists=lists, checked=checked)) is not None
-        ]
+    __slots__ = ("answers", "codes", "outcomes")
+
+    def __init__(self, codes: Codes, answers: Sequence[Answer]) -> None:
+        self.codes = codes
+        self.answers = answers
+        by_answer = [ERROR if a is not True and a is not False else a for a in answers]
+        self.outcomes: NDArray[np.uint8] = np.array(by_answer, np.uint8)[codes]
 
     def __len__(self) -> int:
-        return len(self._devices)
+        return len(self.codes)
 
-    def evaluate(self, program: Program) -> list[Answer]:
-        """The answer for every device, in order.
+    def __getitem__(self, row: int) -> Answer:
+        return self.answers[int(self.codes[row])]
 
-        Raises :class:`~dra.errors.NotSupportedError` like
-        :meth:`~dra.cel.Program.evaluate`.
-        """
-        if program.features.list_type_attributes is not self._lists:
-            raise ValueError("the program was compiled with another gate of lists")
-        reads = program.reads
-        if reads is None:
-            return [self._one(program, device) for device in self._devices]
-        ordered = sorted(reads)
-        columns = [self._column(read) for read in ordered]
-        answers = self._distinct(program, ordered, columns)
-        for index, error in self._problems:
-            answers[index] = error
-        return answers
+    def __iter__(self) -> Iterator[Answer]:
+        return map(self.answers.__getitem__, self.codes.tolist())
 
-    def _one(self, program: Program, device: DeviceInput) -> Answer:
-        try:
-            return program.evaluate(device)
-        except EvaluationError as error:
-            return error
 
-    def _distinct(
-        self, program: Program, reads: list[Read], columns: list[Column]
-    ) -> list[Answer]:
-        if not columns:
-            return [_answer(program, _device([], []))] * len(self._devices)
-        if len(columns) == 1:
-            codes = columns[0].codes
-            by_code = {
-                code: _answer(program, _device(reads, [columns[0].values[code]]))
-                for code in set(codes)
-            }
-            return [by_code[code] for code in codes]
-        keys = list(zip(*(column.codes for column in columns), strict=True))
-        by_key = {
-            key: _answer(
-                program,
-                _device(
-                    reads,
-                    [
-                        column.values[code]
-                        for column, code in zip(columns, key, strict=True)
-                    ],
-                ),
-            )
-            for key in set(keys)
+class Answers:
+    """Distinct answers in the making: errors of one text are one answer."""
+
+    def __init__(self, known: Iterable[Answer] = (False, True)) -> None:
+        self.found: list[Answer] = list(known)
+        self._places: dict[bool | str, int] = {
+            answer if isinstance(answer, bool) else str(answer): place
+            for place, answer in enumerate(self.found)
         }
-        return [by_key[key] for key in keys]
 
-    def _column(self, read: Read) -> Column:
-        column = self._columns.get(read)
-        if column is None:
-            column = self._columns[read] = build(self._devices, read, lists=self._lists)
-        return column
-
-
-def _answer(program: Program, device: DeviceMap) -> Answer:
-    try:
-        return program.evaluate_value(device)
-    except EvaluationError as error:
-        return error
+    def place(self, answer: Answer) -> int:
+        key = answer if isinstance(answer, bool) else str(answer)
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self.found)
+            self.found.append(answer)
+        return place
 
 
-def _device(reads: list[Read], values: list[Value]) -> DeviceMap:
-    """A device with nothing but what is read."""
-    device = DeviceMap(
-        driver="",
-        allowMultipleAllocations=False,
-        attributes=DomainMap(),
-        capacity=DomainMap(),
-    )
-    for (kind, domain, identifier), value in zip(reads, values, strict=True):
-        if not domain and kind in ("driver", "allowMultipleAllocations"):
-            device[kind] = value
-        elif value is not None:
-            found = device[kind].setdefault(domain, {})
-            if identifier == WHOLE:
-                found.update(value)
-            elif identifier:
-                found[identifier] = value
-    return device
+class Part(NamedTuple):
+    """One column of a combination: the codes of some devices, all below ``size``."""
+
+    codes: Codes
+    size: int
+
+
+class Combinations(NamedTuple):
+    """``first`` is a device of each distinct combination; ``which`` is each
+    device's combination."""
+
+    first: Rows
+    which: Rows
+
+
+_WIDEST: Final = 2**62
+_DENSE: Final = 4
+
+
+def combinations(parts: Sequence[Part], count: int) -> Combinations:
+    """The distinct combinations of codes among ``count`` devices."""
+    if not parts or not count:
+        none = np.zeros(min(count, 1), np.intp)
+        return Combinations(none, np.zeros(count, np.intp))
+    key: NDArray[np.int64] = parts[0].codes.astype(np.int64)
+    span = parts[0].size
+    for codes, size in parts[1:]:
+        if span * size >= _WIDEST:
+            distinct, key = np.unique(key, return_inverse=True)
+            span = len(distinct)
+        key *= size
+        key += codes
+        span *= size
+    if span > _DENSE * count + 1024:
+        _, first, which = np.unique(key, return_index=True, return_inverse=True)
+        return Combinations(first, which)
+    seen = np.zeros(span, np.bool_)
+    seen[key] = True
+    used = np.flatnonzero(seen)
+    places = np.zeros(span, np.intp)
+    places[used] = np.arange(len(used))
+    which = places[key]
+    first = np.zeros(len(used), np.intp)
+    first[which] = np.arange(count)
+    return Combinations(first, which)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from dra import cel
-from dra.cel.reads import WHOLE, Read
+from dra.cel.reads import NAMES, WHOLE, Read
 from dra.objects import DeviceAttribute, DeviceCapacity
 
 A = 'device.attributes["d"]'
@@ -24,11 +24,20 @@ A = 'device.attributes["d"]'
         ('"d" in device.attributes', {Read("attributes", "d")}),
         (f"{A}.?x.orValue(1) == 1", {Read("attributes", "d", "x")}),
         (f"cel.bind(a, {A}, a.x == a.y)", {Read("attributes", "d", n) for n in "xy"}),
-        (f"{A}.exists(k, k == 'x')", {Read("attributes", "d", WHOLE)}),
+        (f"{A}.exists(k, k == 'x')", {Read("attributes", "d", NAMES)}),
+        (f"{A}.exists(k, v, v == 1)", {Read("attributes", "d", WHOLE)}),
+        (f"{A}.size() > 1", {Read("attributes", "d", NAMES)}),
         (f"{A}[device.driver] == 1", {Read("driver"), Read("attributes", "d", WHOLE)}),
         ("has(device.attributes.d)", set()),
-        ("device.attributes.exists(d, true)", None),
-        ("device.attributes[device.driver].x == 1", None),
+        ("device.attributes.exists(d, true)", {Read("attributes", WHOLE)}),
+        (
+            "device.attributes.all(d, m, size(m) > 1)",
+            {Read("attributes", WHOLE, WHOLE)},
+        ),
+        (
+            "device.attributes[device.driver].x == 1",
+            {Read("driver"), Read("attributes", WHOLE, WHOLE)},
+        ),
         ("[device].exists(d, d.driver == 'x')", None),
         (
             'device.capacity["d"].m.isGreaterThan(quantity("1"))',
