@@ -178,7 +178,8 @@ class DeviceTable:
         for read in sorted(reads):
             for column in self._columns_of(read):
                 wanted[column.read] = column
-        return list(wanted.values())
+        # Shapes first: they say which names there are, the others what they hold.
+        return sorted(wanted.values(), key=lambda column: column.read.domain != "")
 
     def _columns_of(self, read: Read) -> list[Column]:
         kind, domain, identifier = read

@@ -26,6 +26,7 @@ EXPRESSIONS = [
     'device.capacity["d.example"].m.asInteger() > 1',
     "device.attributes.exists(d, d == 'other.example')",
     "device.attributes.size() + device.capacity.size() > 1",
+    f'{A}.?x.hasValue() && "zz" in device.attributes || {A}.?x.orValue("a") == "a"',
     "[device].exists(d, d.allowMultipleAllocations)",
 ]
 
