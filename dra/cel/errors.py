@@ -51,6 +51,9 @@ class CostExceededError(Exception):
     Internal: callers of the front door see an :class:`EvaluationError`.
     """
 
+    def __init__(self) -> None:
+        super().__init__("operation cancelled: actual cost limit exceeded")
+
 
 class EvaluationError(DRAError):
     """An expression that has no answer for one device.

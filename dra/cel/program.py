@@ -96,17 +96,22 @@ class Program:
 
     def evaluate_value(self, device: DeviceMap) -> bool:
         """The same for a device that was converted before (:func:`device_value`)."""
-        return as_answer(run(self._step, self._slots, device, metered=self.metered))
+        result = run(self._step, self._slots, device, metered=self.metered)
+        return result if type(result) is bool else as_answer(result)
 
 
 def run(step: Step, slots: int, device: DeviceMap, *, metered: bool) -> Value:
     """The value of a built tree. Raises :class:`EvaluationError`."""
-    frame: list[Value] = [None] * slots
-    frame[0] = device
-    if metered:
-        frame[METER_SLOT] = Meter()
+
+    def once() -> Value:
+        frame: list[Value] = [None] * slots
+        frame[0] = device
+        if metered:
+            frame[METER_SLOT] = Meter()
+        return step(frame)
+
     try:
-        return with_room(lambda: step(frame), "evaluating something this deep")
+        return with_room(once, "evaluating something this deep")
     except CostExceededError as error:
         raise EvaluationError(str(error)) from None
 

@@ -62,7 +62,7 @@ def test_type_errors_have_the_words_and_places_of_kubernetes():
 
 
 def _run(case: Case, program: cel.Program, *, metered: bool) -> tuple[str, int]:
-    step, slots = evaluator.build(program._checked, metered=metered)
+    step, slots = evaluator.build(program.checked, metered=metered)
     frame: list[Value] = [None] * slots
     meter = frame[METER_SLOT] = Meter()
     lists = case.features.list_type_attributes
