@@ -37,15 +37,15 @@ class Read(NamedTuple):
     identifier: str = ""
 
 
-class _Shape(NamedTuple):
+class Shape(NamedTuple):
     """What a node stands for: the device, one of its maps, or a domain of it."""
 
     kind: str = ""
     domain: str | None = None
 
 
-_DEVICE: Final = _Shape()
-_MAPS: Final = ("attributes", "capacity")
+DEVICE: Final = Shape()
+MAPS: Final = ("attributes", "capacity")
 
 
 def _or_whole(domain: str | None) -> str:
@@ -58,7 +58,7 @@ class _UnboundedError(Exception):
 
 def reads(checked: Checked) -> frozenset[Read] | None:
     """Everything the expression may look at, or None when that has no bounds."""
-    walk = _Walk(checked)
+    walk = Walk(checked)
     try:
         walk.escape(walk.visit(checked.root))
     except _UnboundedError:
@@ -66,30 +66,35 @@ def reads(checked: Checked) -> frozenset[Read] | None:
     return frozenset(walk.found)
 
 
-class _Walk:
+class Walk:
+    """A walk over a tree that knows what of the device every node stands for.
+
+    ``found`` is what was read so far.
+    """
+
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
-        self._scopes: list[dict[str, _Shape | None]] = [{"device": _DEVICE}]
+        self._scopes: list[dict[str, Shape | None]] = [{"device": DEVICE}]
         self.found: set[Read] = set()
 
-    def escape(self, shape: _Shape | None) -> None:
+    def escape(self, shape: Shape | None) -> None:
         """A device, map or domain is used as a value: all of it is read."""
         if shape is None:
             return
-        if shape == _DEVICE:
+        if shape == DEVICE:
             raise _UnboundedError
         self.found.add(Read(shape.kind, _or_whole(shape.domain), WHOLE))
 
-    def escape_keys(self, shape: _Shape | None) -> None:
+    def escape_keys(self, shape: Shape | None) -> None:
         """Only the keys of a map or a domain are used."""
-        if shape is None or shape == _DEVICE:
+        if shape is None or shape == DEVICE:
             self.escape(shape)
         elif shape.domain is None:
             self.found.add(Read(shape.kind, WHOLE))
         else:
             self.found.add(Read(shape.kind, shape.domain, NAMES))
 
-    def visit(self, node: Node) -> _Shape | None:
+    def visit(self, node: Node) -> Shape | None:
         match node:
             case Ident() | Select() if node.id in self._checked.constants:
                 return None
@@ -124,29 +129,29 @@ class _Walk:
                 return node.args
         return children(node)
 
-    def _named(self, name: str) -> _Shape | None:
+    def _named(self, name: str) -> Shape | None:
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
         return None
 
     def _member(
-        self, shape: _Shape | None, name: str, *, test: bool = False
-    ) -> _Shape | None:
+        self, shape: Shape | None, name: str, *, test: bool = False
+    ) -> Shape | None:
         if shape is None:
             return None
-        if shape == _DEVICE:
-            if name in _MAPS:
-                return None if test else _Shape(name)
+        if shape == DEVICE:
+            if name in MAPS:
+                return None if test else Shape(name)
             self.found.add(Read(name))
             return None
         if shape.domain is None:
             # A domain is always there when asked for by name.
-            return None if test else _Shape(shape.kind, name)
+            return None if test else Shape(shape.kind, name)
         self.found.add(Read(shape.kind, shape.domain, name))
         return None
 
-    def _index(self, operand: Node, key: Node) -> _Shape | None:
+    def _index(self, operand: Node, key: Node) -> Shape | None:
         shape = self.visit(operand)
         if isinstance(key, Literal) and isinstance(key.value, str):
             return self._member(shape, key.value)
@@ -154,10 +159,10 @@ class _Walk:
         self.escape(shape)
         return None
 
-    def _membership(self, element: Node, container: Node) -> _Shape | None:
+    def _membership(self, element: Node, container: Node) -> Shape | None:
         shape = self.visit(container)
         named = isinstance(element, Literal) and isinstance(element.value, str)
-        if named and shape is not None and shape != _DEVICE:
+        if named and shape is not None and shape != DEVICE:
             name = element.value  # type: ignore[attr-defined]  # a literal, see above
             if shape.domain is None:
                 self.found.add(Read(shape.kind, name))
@@ -168,7 +173,7 @@ class _Walk:
         self.escape(shape)
         return None
 
-    def _comprehension(self, node: Comprehension) -> _Shape | None:
+    def _comprehension(self, node: Comprehension) -> Shape | None:
         range_shape = self.visit(node.iter_range)
         if node.iter_var2:
             self.escape(range_shape)
