@@ -22,8 +22,8 @@ from dra.cel.ast import (
     StructLiteral,
 )
 from dra.cel.declarations import Declarations, Function, Overload
-from dra.cel.source import Problem
-from dra.cel.types import Type
+from dra.cel.source import Problems
+from dra.cel.types import Type, Work
 from dra.cel.values import TypeValue, UInt
 from dra.errors import NotSupportedError
 
@@ -57,16 +57,20 @@ class Resolution:
 
 @dataclass(slots=True)
 class Checked:
-    """The outcome: by node id, the type, the call, and constants behind names."""
+    """The outcome: by node id, the type, the call, and constants behind names.
+
+    ``work`` is what typing took so far.
+    """
 
     root: Node
     functions: Declarations
+    work: Work = field(default_factory=Work)
     types: dict[int, Type] = field(default_factory=dict)
     calls: dict[int, Resolution] = field(default_factory=dict)
     constants: dict[int, TypeValue] = field(default_factory=dict)
 
 
-def check(root: Node, environment: Environment) -> tuple[Checked, list[Problem]]:
+def check(root: Node, environment: Environment) -> tuple[Checked, Problems]:
     """Types of the whole tree, and everything wrong with it."""
     checker = _Checker(root, environment)
     checker.check(root)
@@ -91,8 +95,8 @@ def qualified_name(node: Node) -> str | None:
 class _Checker:
     def __init__(self, root: Node, environment: Environment) -> None:
         self.out = Checked(root, environment.functions)
-        self.problems: list[Problem] = []
-        self.bindings = t.Bindings()
+        self.problems = Problems()
+        self.bindings = t.Bindings(self.out.work)
         self._env = environment
         self._scopes: list[dict[str, Type]] = [dict(environment.variables)]
         self._fresh = 0
@@ -122,15 +126,20 @@ class _Checker:
 
     # --- helpers ---
 
-    def _report(self, node: Node, message: str) -> None:
+    def _report(self, node: Node, message: str, *parts: Type | str) -> None:
+        """``message`` with a ``{}`` for each part; made only where it is kept."""
         end = node.end if node.at == node.start else node.at + 1
-        self.problems.append(Problem(message, node.at, end))
+        self.problems.add(node.at, end, lambda: self._written(message, parts))
+
+    def _written(self, message: str, parts: tuple[Type | str, ...]) -> str:
+        self.out.work.add(sum([p.size for p in parts if isinstance(p, Type)]))
+        return message.format(*parts)
 
     def _mismatch(self, node: Node, wanted: Type, found: Type) -> None:
-        self._report(node, f"expected type '{wanted}' but found '{found}'")
+        self._report(node, "expected type '{}' but found '{}'", wanted, found)
 
     def _undeclared(self, node: Node, name: str) -> Type:
-        self._report(node, f"undeclared reference to '{name}' (in container '')")
+        self._report(node, "undeclared reference to '{}' (in container '')", name)
         return t.ERROR
 
     def _new_param(self) -> Type:
@@ -179,16 +188,16 @@ class _Checker:
         elif target.kind == "param":
             self.bindings.assignable(t.DYN, target)
         elif not t.is_dyn_or_error(target):
-            self._report(node, f"type '{target}' does not support field selection")
+            self._report(node, "type '{}' does not support field selection", target)
         return t.optional_of(result) if optional or was_optional else result
 
     def _struct_field(self, node: Node, struct: Type, name: str) -> Type:
         fields = self._env.fields.get(struct.name)
         if fields is None:
-            self._report(node, f"unexpected failed resolution of '{struct.name}'")
+            self._report(node, "unexpected failed resolution of '{}'", struct.name)
             return t.ERROR
         if name not in fields:
-            self._report(node, f"undefined field '{name}'")
+            self._report(node, "undefined field '{}'", name)
             return t.ERROR
         return fields[name]
 
@@ -241,9 +250,8 @@ class _Checker:
             wanted, returned = overload.args, overload.result
             if overload.params:
                 fresh = {p: self._new_param() for p in overload.params}
-                instance = t.Bindings(fresh)
-                wanted = tuple(instance.resolve(a) for a in wanted)
-                returned = instance.resolve(returned)
+                wanted = tuple([t.renamed(a, fresh) for a in wanted])
+                returned = t.renamed(returned, fresh)
             if not self.bindings.all_assignable(args, wanted):
                 continue
             possible.append(overload)
@@ -254,10 +262,13 @@ class _Checker:
                 result = t.DYN
         if result is None:
             shown = [self.bindings.resolve(a, open_to_dyn=True) for a in args]
+            places = ", ".join(["{}"] * (len(shown) - method))
             self._report(
                 node,
-                f"found no matching overload for '{function.name}' applied to "
-                f"'{_signature(shown, method=method)}'",
+                "found no matching overload for '{}' applied to "
+                f"'{'{}.' if method else ''}({places})'",
+                function.name,
+                *shown,
             )
             return t.ERROR
         self.out.calls[node.id] = Resolution(function.name, tuple(possible), namespaced)
@@ -316,7 +327,7 @@ class _Checker:
         if name.startswith("google.protobuf."):
             raise NotSupportedError(f"protocol buffer messages in CEL ({name})")
         if name in self._env.type_names:
-            self._report(node, f"'{name}' is not a message type")
+            self._report(node, "'{}' is not a message type", name)
             return t.ERROR
         return self._undeclared(node, node.type_name)
 
@@ -347,8 +358,9 @@ class _Checker:
         else:
             self._report(
                 node.iter_range,
-                f"expression of type '{range_type}' cannot be range of a "
-                "comprehension (must be list, map, or dynamic)",
+                "expression of type '{}' cannot be range of a comprehension "
+                "(must be list, map, or dynamic)",
+                range_type,
             )
             first = second = t.ERROR
         variables = {node.iter_var: first}
@@ -376,9 +388,3 @@ _LITERALS: dict[type, Type] = {
 def literal_type(value: object) -> Type:
     """The type of a literal's value."""
     return _LITERALS[type(value)]
-
-
-def _signature(args: list[Type], *, method: bool) -> str:
-    if method:
-        return f"{args[0]}.({', '.join(map(str, args[1:]))})"
-    return f"({', '.join(map(str, args))})"

@@ -24,7 +24,7 @@ from dra.cel.operators import type_name
 from dra.cel.parser import parse
 from dra.cel.plan import Step
 from dra.cel.reads import Read, reads
-from dra.cel.source import Problem, issue, refusal
+from dra.cel.source import Problem, Problems, issue, refusal
 from dra.cel.types import Type
 from dra.cel.validators import validate
 from dra.cel.values import DeviceMap, Value
@@ -238,12 +238,12 @@ def _compile(expression: str, features: CelFeatures, age: Age) -> Program:
     try:
         root = parse(text)
     except Problem as problem:
-        raise refusal(text, [_issue(text, problem)]) from None
+        raise refusal(text, Problems(problem)) from None
     checked, problems = check(root, environment(features, age))
     if not problems:
         problems = validate(checked)
     if problems:
-        raise refusal(text, [_issue(text, problem) for problem in problems])
+        raise refusal(text, problems)
     _check_result(checked, features)
     try:
         return Program(expression, checked, features)
@@ -253,10 +253,6 @@ def _compile(expression: str, features: CelFeatures, age: Age) -> Program:
         raise CompileError(
             message, (issue(text, message, node.at, node.end),)
         ) from None
-
-
-def _issue(text: str, problem: Problem) -> Issue:
-    return issue(text, problem.message, problem.start, problem.end)
 
 
 def _check_result(checked: Checked, features: CelFeatures) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Callable
+from typing import Final
 
 from dra.cel.errors import CompileError, Issue
 
@@ -28,29 +31,69 @@ def issue(text: str, message: str, start: int, end: int) -> Issue:
     return Issue(message, start, line, column, start, end)
 
 
-def render(text: str, problem: Issue) -> str:
-    """The problem as Kubernetes prints it, with the line and a caret."""
-    if problem.line is None or problem.column is None:
-        return f"ERROR: <input>:-1:0: {problem.message}"
-    out = f"ERROR: <input>:{problem.line}:{problem.column}: {problem.message}"
-    lines = text.split("\n")
-    line = lines[problem.line - 1].replace("\t", " ")
-    before = line[: problem.column - 1]
-    dots = "".join("．" if _wide(char) else "." for char in before)
-    caret = "＾" if _wide(line[problem.column - 1 : problem.column]) else "^"
-    return f"{out}\n | {line}\n | {dots}{caret}"
+MAX_PROBLEMS: Final = 100
+"""Problems that the reference writes out; more are only counted."""
 
 
-def _wide(char: str) -> bool:
-    # One byte of UTF-8 is one cell; everything else gets a full-width mark.
-    return len(char.encode("utf-8", "surrogatepass")) > 1
+class Problems:
+    """Problems in the order they were found."""
+
+    __slots__ = ("count", "kept")
+
+    def __init__(self, *first: Problem) -> None:
+        self.kept = list(first)
+        self.count = len(first)
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    def add(self, start: int, end: int, message: str | Callable[[], str]) -> None:
+        """``message`` may be a function, which is called only where it is kept."""
+        self.count += 1
+        if self.count <= MAX_PROBLEMS:
+            text = message if isinstance(message, str) else message()
+            self.kept.append(Problem(text, start, end))
 
 
-def refusal(text: str, problems: list[Issue]) -> CompileError:
+class _Picture:
+    """The lines of a text, as messages show them."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.split("\n")
+        self._dots: dict[int, str] = {}
+
+    def of(self, problem: Issue) -> str:
+        """The problem as Kubernetes prints it, with the line and a caret."""
+        if problem.line is None or problem.column is None:
+            return f"ERROR: <input>:-1:0: {problem.message}"
+        at = problem.column - 1
+        line = self._lines[problem.line - 1].replace("\t", " ")
+        dots = self._dots.get(problem.line)
+        if dots is None:
+            # One byte of UTF-8 is one cell; everything else gets a wide mark.
+            dots = self._dots[problem.line] = _WIDE.sub("．", _NARROW.sub(".", line))
+        caret = "＾" if _WIDE.match(line, at) else "^"
+        return (
+            f"ERROR: <input>:{problem.line}:{problem.column}: {problem.message}\n"
+            f" | {line}\n | {dots[:at]}{caret}"
+        )
+
+
+_NARROW: Final = re.compile(r"[\x00-\x7f]")
+_WIDE: Final = re.compile(r"[^\x00-\x7f]")
+
+
+def refusal(text: str, problems: Problems) -> CompileError:
     """The error of an expression with these problems, ordered by place."""
-    ordered = sorted(problems, key=lambda p: -1 if p.offset is None else p.offset)
-    body = "\n".join(render(text, problem) for problem in ordered)
-    return CompileError(f"compilation failed: {body}", tuple(ordered))
+    ordered = sorted(problems.kept, key=lambda problem: problem.start)
+    issues = [issue(text, p.message, p.start, p.end) for p in ordered]
+    picture = _Picture(text)
+    written = [picture.of(found) for found in issues]
+    if problems.count > len(issues):
+        more = problems.count - len(issues)
+        written.append(f"{more} more errors were truncated")
+    body = "\n".join(written)
+    return CompileError(f"compilation failed: {body}", tuple(issues))
 
 
 def printable(char: str) -> str:

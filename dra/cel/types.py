@@ -7,23 +7,41 @@ everything.
 
 from __future__ import annotations
 
+import operator
 from typing import Final
 
 import msgspec
 
 from dra.errors import NotSupportedError
 
+MAX_SIZE: Final = 5_000
+"""Types within one type; a map of itself doubles with every level."""
+
 
 class Type(msgspec.Struct, frozen=True):
     """A type: ``kind`` decides the rules, ``name`` is the name at run time.
 
     ``params`` are element types: of a list one, of a map key and value, of
-    ``type`` and ``optional_type`` one.
+    ``type`` and ``optional_type`` one. ``open`` tells that a type parameter is
+    inside, ``size`` how many types there are, itself included.
     """
 
     kind: str
     name: str
     params: tuple[Type, ...] = ()
+    open: bool = False
+    size: int = 1
+
+    def __post_init__(self) -> None:
+        if self.params:
+            size = 1 + sum(inner.size for inner in self.params)
+            if size > MAX_SIZE:
+                raise NotSupportedError("types of this size")
+            msgspec.structs.force_setattr(self, "size", size)
+            if any(inner.open for inner in self.params):
+                msgspec.structs.force_setattr(self, "open", True)  # noqa: FBT003
+        elif self.kind == "param":
+            msgspec.structs.force_setattr(self, "open", True)  # noqa: FBT003
 
     def __str__(self) -> str:
         match self.kind:
@@ -102,13 +120,31 @@ _CONTAINERS: Final = frozenset({"opaque", "list", "map"})
 _MAX_WORK: Final = 100_000
 
 
+class Work:
+    """How many types were looked at: comparing large ones takes its time."""
+
+    __slots__ = ("_done",)
+
+    def __init__(self) -> None:
+        self._done = 0
+
+    def add(self, types: int) -> None:
+        """Raises :class:`~dra.errors.NotSupportedError` where it gets too much."""
+        self._done += types
+        if self._done > _MAX_WORK:
+            raise NotSupportedError("types of this size")
+
+
 class Bindings:
     """What is known about type parameters; a failed attempt leaves no trace."""
 
-    def __init__(self, bound: dict[Type, Type] | None = None) -> None:
-        self._bound = {} if bound is None else bound
+    def __init__(self, work: Work) -> None:
+        self._bound: dict[Type, Type] = {}
         self._undo: list[tuple[Type, Type | None]] = []
-        self._work = 0
+        self._work = work
+        # By identity; holds on to the types so that none takes another's place.
+        self._resolved: dict[int, tuple[Type, Type]] = {}
+        self._closed: dict[int, tuple[Type, Type]] = {}
 
     def assignable(self, left: Type, right: Type) -> bool:
         """Whether ``left`` may stand for ``right``; learns from it when it may."""
@@ -123,8 +159,14 @@ class Bindings:
                     del self._bound[parameter]
                 else:
                     self._bound[parameter] = before
-        self._undo.clear()
+        if self._undo:
+            self._forget()
+            self._undo.clear()
         return fits
+
+    def _forget(self) -> None:
+        self._resolved.clear()
+        self._closed.clear()
 
     def _set(self, parameter: Type, t: Type) -> None:
         self._undo.append((parameter, self._bound.get(parameter)))
@@ -132,17 +174,23 @@ class Bindings:
 
     def resolve(self, t: Type, *, open_to_dyn: bool = False) -> Type:
         """``t`` with bound parameters replaced; open ones by ``dyn`` if asked."""
-        self._count()
+        if not t.open:
+            return t
+        known = self._closed if open_to_dyn else self._resolved
+        found = known.get(id(t))
+        if found is not None:
+            return found[1]
+        self._work.add(1)
         if t.kind == "param":
             bound = self._bound.get(t)
             if bound is not None:
                 return self.resolve(bound, open_to_dyn=open_to_dyn)
             return DYN if open_to_dyn else t
-        if not t.params:
-            return t
         # Lists, unlike generators, cost no stack: types nest as deep as literals.
         params = [self.resolve(p, open_to_dyn=open_to_dyn) for p in t.params]
-        return Type(t.kind, t.name, tuple(params))
+        result = _with_params(t, params)
+        known[id(t)] = (t, result)
+        return result
 
     def _fit_all(self, left: tuple[Type, ...], right: tuple[Type, ...]) -> bool:
         if len(left) != len(right):
@@ -152,14 +200,10 @@ class Bindings:
                 return False
         return True
 
-    def _count(self) -> None:
-        """Types of maps can double in size with every level."""
-        self._work += 1
-        if self._work > _MAX_WORK:
-            raise NotSupportedError("types of this size")
-
     def _fit(self, left: Type, right: Type) -> bool:
-        self._count()
+        if left is right:
+            return True
+        self._work.add(1)
         if right.kind == "param":
             valid, bound = self._bind(left, right)
             if valid or bound:
@@ -203,6 +247,9 @@ class Bindings:
 
     def _absent(self, parameter: Type, within: Type) -> bool:
         """Whether ``parameter`` does not occur in ``within``."""
+        if not within.open:
+            return True
+        self._work.add(1)
         if parameter == within:
             return False
         if within.kind == "param":
@@ -214,13 +261,28 @@ class Bindings:
         return True
 
 
+def renamed(t: Type, names: dict[Type, Type]) -> Type:
+    """``t`` with other type parameters."""
+    if not t.open:
+        return t
+    if t.kind == "param":
+        return names[t]
+    return _with_params(t, [renamed(inner, names) for inner in t.params])
+
+
+def _with_params(t: Type, params: list[Type]) -> Type:
+    if all(map(operator.is_, params, t.params)):
+        return t
+    return Type(t.kind, t.name, tuple(params))
+
+
 def more_general(left: Type, right: Type) -> Type:
     """The wider of two types that fit each other."""
     return left if _at_most_as_specific(left, right) else right
 
 
 def _at_most_as_specific(left: Type, right: Type) -> bool:
-    if is_dyn(left) or left.kind == "param":
+    if left is right or is_dyn(left) or left.kind == "param":
         return True
     if is_dyn(right) or right.kind == "param":
         return False

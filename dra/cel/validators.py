@@ -12,14 +12,14 @@ from dra.cel.errors import EvaluationError
 from dra.cel.library import formatting
 from dra.cel.library.regex import compiled
 from dra.cel.library.times import from_seconds, parse_duration, parse_timestamp
-from dra.cel.source import Problem
+from dra.cel.source import Problems
 from dra.cel.types import Type
 from dra.cel.values import Value
 
 
-def validate(checked: Checked) -> list[Problem]:
+def validate(checked: Checked) -> Problems:
     """Everything wrong with the literals of a well-typed tree."""
-    problems: list[Problem] = []
+    problems = Problems()
     pending: list[tuple[Node, bool]] = [(checked.root, False)]
     while pending:
         node, in_format = pending.pop()
@@ -36,8 +36,14 @@ def validate(checked: Checked) -> list[Problem]:
     return problems
 
 
-def _mismatch(node: Node, wanted: Type, found: Type) -> Problem:
-    return Problem(f"expected type '{wanted}' but found '{found}'", node.at, node.end)
+def _mismatch(
+    node: Node, wanted: Type, found: Type, checked: Checked, problems: Problems
+) -> None:
+    def message() -> str:
+        checked.work.add(wanted.size + found.size)
+        return f"expected type '{wanted}' but found '{found}'"
+
+    problems.add(node.at, node.end, message)
 
 
 def _type(checked: Checked, node: Node, *, optional: bool) -> Type:
@@ -45,18 +51,18 @@ def _type(checked: Checked, node: Node, *, optional: bool) -> Type:
     return t.unwrap_optional(found)[0] if optional else found
 
 
-def _check_list(node: ListLiteral, checked: Checked, problems: list[Problem]) -> None:
+def _check_list(node: ListLiteral, checked: Checked, problems: Problems) -> None:
     first: Type | None = None
     for index, element in enumerate(node.elements):
         found = _type(checked, element, optional=index in node.optional)
         if first is None:
             first = found
         elif found != first:
-            problems.append(_mismatch(element, first, found))
+            _mismatch(element, first, found, checked, problems)
             return
 
 
-def _check_map(node: MapLiteral, checked: Checked, problems: list[Problem]) -> None:
+def _check_map(node: MapLiteral, checked: Checked, problems: Problems) -> None:
     key: Type | None = None
     value: Type | None = None
     for entry in node.entries:
@@ -66,9 +72,9 @@ def _check_map(node: MapLiteral, checked: Checked, problems: list[Problem]) -> N
             key, value = key_type, value_type
             continue
         if key_type != key:
-            problems.append(_mismatch(entry.key, key, key_type))
+            _mismatch(entry.key, key, key_type, checked, problems)
         if value_type != value:
-            problems.append(_mismatch(entry.value, value, value_type))
+            _mismatch(entry.value, value, value_type, checked, problems)
 
 
 def _pattern(value: Value) -> None:
@@ -96,7 +102,7 @@ _ARGUMENTS: Final[dict[str, Callable[[Value], None]]] = {
 }
 
 
-def _check_argument(node: Call, problems: list[Problem]) -> None:
+def _check_argument(node: Call, problems: Problems) -> None:
     check = _ARGUMENTS.get(node.function)
     if check is None or not node.args:
         return
@@ -106,50 +112,44 @@ def _check_argument(node: Call, problems: list[Problem]) -> None:
     try:
         check(first.value)
     except EvaluationError:
-        problems.append(
-            Problem(f"invalid {node.function} argument", first.at, first.end)
-        )
+        problems.add(first.at, first.end, f"invalid {node.function} argument")
 
 
-def _check_format(node: Call, checked: Checked, problems: list[Problem]) -> None:
+def _check_format(node: Call, checked: Checked, problems: Problems) -> None:
     """Literal format strings with literal lists: clauses and types must agree."""
     text, (args, *more) = node.target, node.args or (None,)
     if node.function != "format" or more or not isinstance(args, ListLiteral):
         return
     if not isinstance(text, Literal) or not isinstance(text.value, str):
         return
+
+    def report(place: Node, message: str) -> None:
+        problems.add(place.at, place.at + 1, message)
+
     used = 0
     try:
         for part in formatting.clauses(text.value):
             if isinstance(part, str):
                 continue
             if used >= len(args.elements):
-                problems.append(_at(node, f"index {used} out of range"))
+                report(node, f"index {used} out of range")
                 return
             _, kinds, message = formatting.VERBS[part.verb]
             bad = _unfit(args.elements[used], kinds, checked, deep=part.verb == "s")
             if bad is not None:
                 given = checked.types[bad.id].name
-                problems.append(
-                    _at(bad, f"error during formatting: {message}, was given {given}")
-                )
+                report(bad, f"error during formatting: {message}, was given {given}")
                 return
             used += 1
     except EvaluationError as error:
-        problems.append(_at(node, str(error)))
+        report(node, str(error))
         return
     if len(args.elements) > used:
-        problems.append(
-            _at(
-                node,
-                "too many arguments supplied to string.format "
-                f"(expected {used}, got {len(args.elements)})",
-            )
+        report(
+            node,
+            "too many arguments supplied to string.format "
+            f"(expected {used}, got {len(args.elements)})",
         )
-
-
-def _at(node: Node, message: str) -> Problem:
-    return Problem(message, node.at, node.at + 1)
 
 
 def _unfit(
