@@ -25,6 +25,8 @@ from dra.cel.values import (
 )
 from dra.semver import Version
 
+_quoted: Final = json.JSONEncoder(ensure_ascii=False).encode
+
 MAX_SHOWN: Final = 200
 """Characters of a shown value."""
 
@@ -66,7 +68,7 @@ class _Writer:
         elif kind is Optional:
             self._optional(value)
         elif kind is str:
-            self.put(json.dumps(value[: max(self._room, 0)], ensure_ascii=False))
+            self.put(_quoted(value[: max(self._room, 0)]))
         elif kind is bytes:
             self.put(repr(value[: max(self._room, 0)]))
         else:

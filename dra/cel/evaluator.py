@@ -92,12 +92,14 @@ def build(checked: Checked, *, metered: bool) -> tuple[Step, int]:
 class Planner:
     """Builds closures bottom up; one per tree.
 
-    ``constants`` are the values of the nodes folded so far, by node id.
+    ``constants`` are the values of the nodes folded so far, by node id. With
+    ``shortcuts`` the usual chains of a device's fields become one step.
     """
 
     def __init__(self, checked: Checked, *, metered: bool) -> None:
         self._checked = checked
         self._metered = metered
+        self.shortcuts = not metered
         self.constants: dict[int, Value] = {}
         self._scopes: list[dict[str, int]] = [{"device": 0}]
         self._lazy: set[int] = set()
@@ -198,8 +200,8 @@ class Planner:
                     break
         links.reverse()
         named = node.id not in self._checked.constants and isinstance(node, Ident)
-        if isinstance(node, Ident) and named and not self._metered:
-            quick = self.shortcut(node, links, test=test)
+        if isinstance(node, Ident) and named and self.shortcuts:
+            quick = self._device_chain(node, links, test=test)
             if quick is not None:
                 return quick
         step = self.follow(self.plan(node), links, test=test)
@@ -221,7 +223,7 @@ class Planner:
         except EvaluationError as error:
             raise InstantiationError(str(error), node) from error
 
-    def shortcut(
+    def _device_chain(
         self, base: Ident, links: list[chains.Link], *, test: bool
     ) -> Step | None:
         """``device.field`` and ``device.attributes["domain"].id``, the short way."""
