@@ -2,7 +2,8 @@
 
 The other search lists every choice in the documented order (claims, requests,
 alternatives, devices) and takes the first that keeps all rules, which are
-written down here once more.
+written down here once more. The check of allocations knows the same rules: it
+accepts a choice when they are kept and only then.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from dra.allocation import DoesNotFit, Fits, search
+from dra.allocation.verify import verify
+from dra.objects import AllocationResult, read
 from tests.dra.allocation import world
 from tests.dra.builders import claim, consumes, counter_set, device, piece, result
 
@@ -66,26 +69,30 @@ claims = st.lists(
 
 def first_by_trying(parts: list[Any], asked: list[Any]) -> list[tuple[str, int]] | None:
     """(request, device) of the first choice that keeps all rules."""
+    for choice in itertools.product(*choices(parts, asked, may_have)):
+        if keeps_all(choice, parts, asked):
+            return [(name, i) for _, _, name, picked in choice for i in picked]
+    return None
+
+
+def choices(parts: list[Any], asked: list[Any], may: Any) -> list[list[Any]]:
+    """Per request, the ways to serve it with devices that it ``may`` have."""
     per_request = [
         (c, f"r{r}", options)
         for c, one in enumerate(asked)
         for r, options in enumerate(one["requests"])
     ]
-    choices = [
+    return [
         [
             (c, parent, parent if len(options) == 1 else f"{parent}/s{s}", picked)
             for s, body in enumerate(options)
             for picked in itertools.combinations(
-                [i for i, part in enumerate(parts) if may_have(part, body)],
+                [i for i, part in enumerate(parts) if may(part, body)],
                 body["count"],
             )
         ]
         for c, parent, options in per_request
     ]
-    for choice in itertools.product(*choices):
-        if keeps_all(choice, parts, asked):
-            return [(name, i) for _, _, name, picked in choice for i in picked]
-    return None
 
 
 def may_have(part: Any, body: Any) -> bool:
@@ -180,3 +187,51 @@ def test_the_engine_finds_what_trying_everything_finds(patience, parts, asked):
     else:
         assert isinstance(got, Fits)
         assert world.given(got) == [f"{name}={i}" for name, i in expected]
+
+
+@settings(max_examples=300)
+@examples(parts=devices, asked=claims, data=st.data())
+def test_the_check_accepts_what_keeps_all_rules(parts, asked, data):
+    ways = choices(parts, asked, lambda _part, _body: True)
+    if not all(ways):
+        return
+    choice = [data.draw(st.sampled_from(of_request)) for of_request in ways]
+    waiting = [wanted(i, c) for i, c in enumerate(asked)]
+    given = [allocation(i, one, choice) for i, one in enumerate(waiting)]
+    able = all(
+        may_have(parts[i], body_of(asked[c], name))
+        for c, _, name, picked in choice
+        for i in picked
+    )
+
+    wrong = verify(snapshot(parts), waiting, given, "n1")
+
+    assert (not wrong) == (able and keeps_all(choice, parts, asked)), wrong
+
+
+def body_of(one: Any, name: str) -> Any:
+    parent, _, sub = name.partition("/s")
+    return one["requests"][int(parent[1:])][int(sub or 0)]
+
+
+def allocation(number: int, one: Any, choice: Any) -> AllocationResult:
+    """The choice for one claim, written as its result."""
+    bodies_ = {r.name: r.exactly for r in one.spec.devices.requests} | {
+        f"{r.name}/{sub.name}": sub
+        for r in one.spec.devices.requests
+        for sub in r.first_available or ()
+    }
+    results = [
+        result(str(i), request=name, tolerations=tolerations_of(bodies_[name]))
+        for owner, _, name, picked in choice
+        for i in picked
+        if owner == number
+    ]
+    here = {"key": "metadata.name", "operator": "In", "values": ["n1"]}
+    term = {"nodeSelectorTerms": [{"matchFields": [here]}]}
+    raw = {"devices": {"results": results}, "nodeSelector": term}
+    return read(raw, AllocationResult)
+
+
+def tolerations_of(body: Any) -> Any:
+    return [{"operator": t.operator} for t in body.tolerations or ()]
