@@ -56,7 +56,7 @@ _STRING = (
     rf'|[rR]"[^"\n\r]*"|[rR]\'[^\'\n\r]*\''
     rf'|"(?:{_ESCAPE}|[^\\"\n\r])*"|\'(?:{_ESCAPE}|[^\\\'\n\r])*\''
 )
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"(?P<space>(?:[\t \r\n\f]|//[^\n]*)+)"
     rf"|(?P<BYTES>[bB](?:{_STRING}))"
     rf"|(?P<STRING>{_STRING})"
@@ -85,7 +85,7 @@ def tokens(text: str) -> list[Token]:
         )
     found: list[Token] = []
     at, size = 0, len(text)
-    match = _TOKEN.match
+    match = TOKEN.match
     while at < size:
         hit = match(text, at)
         if hit is None:
