@@ -1,6 +1,6 @@
 """``python -m dra``: the core as a command, without Django, database or network.
 
-``allocate`` and ``cel`` read JSON Lines and answer each with one line; ``fit`` is
+``allocate``, ``cel`` and ``validate`` read JSON Lines and answer each with one line; ``fit`` is
 for people and for CI: does this claim fit into that cluster?
 """
 
@@ -27,6 +27,7 @@ from dra.allocation.command import run as answer_lines
 from dra.errors import DRAError
 from dra.objects import Json, ResourceClaim, ResourceClaimTemplate, read, write
 from dra.snapshot import Snapshot
+from dra.validation.command import run_lines as validate_lines
 
 FITS, DOES_NOT_FIT, BAD_INPUT = 0, 1, 2
 
@@ -53,6 +54,10 @@ def _parser() -> argparse.ArgumentParser:
     verb.set_defaults(run=_allocate_lines)
     verb = verbs.add_parser("cel", help="evaluate selectors on devices, one a line")
     verb.set_defaults(run=_cel_lines)
+    verb = verbs.add_parser(
+        "validate", help="say what the API server would, one a line"
+    )
+    verb.set_defaults(run=_validate_lines)
     verb = verbs.add_parser(
         "fit",
         help="say whether claims fit into a cluster",
@@ -100,6 +105,11 @@ def _cel_lines(_options: argparse.Namespace) -> int:
     except ImportError as error:
         raise InputError(f"the CEL command is not installed: {error}") from error
     run_cel_lines(sys.stdin, sys.stdout)
+    return 0
+
+
+def _validate_lines(_options: argparse.Namespace) -> int:
+    validate_lines(sys.stdin, sys.stdout)
     return 0
 
 
