@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 from dra.cel.listing import Listing
 from dra.cel.table import DeviceTable
@@ -18,7 +19,13 @@ class DeviceTables:
     snapshots were in between. Threads may share it: the second to ask waits.
     """
 
-    def __init__(self, earlier: Mapping[bool, DeviceTable] | None = None) -> None:
+    def __init__(
+        self,
+        earlier: Mapping[bool, DeviceTable] | None = None,
+        memo: Mapping[Hashable, Any] | None = None,
+    ) -> None:
+        self.memo: dict[Hashable, Any] = dict(memo or {})
+        """What others worked out about the slices; they check whether it still holds."""
         self._earlier = dict(earlier or {})
         self._made: dict[bool, DeviceTable] = {}
         self._lock = threading.Lock()
@@ -26,7 +33,7 @@ class DeviceTables:
     def next(self) -> DeviceTables:
         """Those of a snapshot with other slices."""
         with self._lock:
-            return DeviceTables(self._earlier | self._made)
+            return DeviceTables(self._earlier | self._made, self.memo)
 
     def table(self, pools: Mapping[PoolKey, Pool], *, lists: bool) -> DeviceTable:
         with self._lock:

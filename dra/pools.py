@@ -263,20 +263,23 @@ def pools_for_node(
     features: PoolFeatures,
     *,
     foreign_counters: bool = True,
+    also: Iterable[PoolKey] = (),
 ) -> tuple[NodePool, ...]:
     """The pools that matter for ``node``, in the order in which they are tried.
 
     By driver, then name, those with binding conditions last (allocator.md
     section 2). With ``foreign_counters`` every pool with shared counters is
     there, even one whose devices all sit on other nodes, as in the reference;
-    without, such a pool is left out, which saves O(nodes) work.
+    without, such a pool is left out, which saves O(nodes) work, unless it is
+    one of ``also``.
 
     Raises :class:`~dra.errors.SelectorError` naming the slice whose node
     selector cannot be read.
     """
-    keys = snapshot.pool_keys_for_node(
+    own = snapshot.pool_keys_for_node(
         node.metadata.name, foreign_counters=foreign_counters
     )
+    keys = dict.fromkeys((*own, *also))
     found = (gather(snapshot.pools[key], node, features) for key in keys)
     return tuple(
         sorted(

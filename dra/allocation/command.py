@@ -13,7 +13,7 @@ from typing import Any, TextIO, cast
 
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
-from dra.allocation.outcome import DoesNotFit, Fits
+from dra.allocation.outcome import DoesNotFit, Fits, Outcome
 from dra.allocation.placing import Question
 from dra.allocation.quirks import Mode
 from dra.errors import DRAError, NotSupportedError
@@ -80,18 +80,14 @@ def _of_case(case: Json) -> Json:
     quirks = cast("Mode", case.get("quirks", "1.36"))
     snapshot = _snapshot(case, nodes)
 
-    def ask(node: Node) -> Json:
-        try:
-            question = Question(snapshot, claims, features=features, quirks=quirks)
-            return _outcome(question, node.metadata.name)
-        except DRAError as error:
-            return _refusal(error)
-
+    question = Question(snapshot, claims, features=features, quirks=quirks)
     if case.get("nodeMode") == "all":
-        return {"ok": True, "nodes": {n.metadata.name: ask(n) for n in nodes}}
+        names = [node.metadata.name for node in nodes]
+        answers = question.on_nodes(names)
+        return {"ok": True, "nodes": {n: _answer(answers[n]) for n in names}}
     if len(nodes) != 1:
         raise LineError('nodeMode: must be "all" when there are several nodes')
-    return ask(nodes[0])
+    return _answer(question.on_node(nodes[0].metadata.name))
 
 
 def _snapshot(case: Json, nodes: Iterable[Node]) -> Snapshot:
@@ -108,8 +104,9 @@ def _snapshot(case: Json, nodes: Iterable[Node]) -> Snapshot:
     return snapshot
 
 
-def _outcome(question: Question, node_name: str) -> Json:
-    outcome = question.on_node(node_name)
+def _answer(outcome: Outcome | DRAError) -> Json:
+    if isinstance(outcome, DRAError):
+        return _refusal(outcome)
     if isinstance(outcome, Fits):
         return {"ok": True, "allocations": [write(a) for a in outcome.allocations]}
     if isinstance(outcome, DoesNotFit):

@@ -9,7 +9,6 @@ cannot make it fail.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +17,14 @@ from dra import cel
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.request import Ask
-from dra.allocation.views import Candidate, SliceView, make_room, view_of
+from dra.allocation.views import Candidate, SliceView, make_room
 from dra.cel.columns import Codes
 from dra.cel.selection import Answer
 from dra.cel.table import DeviceTable
 from dra.cel.values import DeviceMap
-from dra.errors import NotSupportedError, SelectorError
+from dra.errors import SelectorError
 from dra.objects import Node
 from dra.pools import selects_node
-from dra.snapshot import Snapshot
 
 MAX_CHAINS = 256
 """Chains of expressions whose verdicts a slice keeps; the oldest goes first."""
@@ -142,31 +140,6 @@ def judge(chain: tuple[str, ...], subject: Subject, *, lists: bool) -> Verdict:
         except cel.EvaluationError as error:
             return Trouble(position, f"CEL runtime error: {error}")
     return True
-
-
-def judge_all(
-    chains: Iterable[tuple[str, ...]], snapshot: Snapshot, *, lists: bool
-) -> None:
-    """Find the verdicts that are missing on all devices at once.
-
-    Far cheaper than one by one where there are thousands of devices. Nothing is
-    raised here, so judging a device that nobody reaches changes no answer; what
-    an expression cannot be asked stays open.
-    """
-    table = snapshot.devices(lists=lists)
-    for chain in dict.fromkeys(chains):
-        if not chain:
-            continue
-        try:
-            verdict_codes, values = chain_verdicts(chain, table)
-        except NotSupportedError:
-            continue
-        codes = verdict_codes.tolist()
-        for piece, _, start, stop in table.listing.blocks:
-            assert piece is not None
-            known = verdicts(chain, view_of(piece), lists=lists)
-            if None in known:
-                known[:] = [values[code] for code in codes[start:stop]]
 
 
 def chain_verdicts(

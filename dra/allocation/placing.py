@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
 
 from dra.allocation import reasons
 from dra.allocation.booking import Bookings
 from dra.allocation.counts import count
 from dra.allocation.errors import INVALID_POOLS, AllocationError
 from dra.allocation.features import DEFAULT, Features
-from dra.allocation.matching import Matcher, judge_all
+from dra.allocation.groups import Pattern, Signature
+from dra.allocation.layout import layout_of
+from dra.allocation.matching import Matcher
 from dra.allocation.metering import Meter, OutOfBudgetError
 from dra.allocation.outcome import (
     DEFAULT_BUDGET,
@@ -28,16 +28,12 @@ from dra.allocation.reasons import NodeCounts
 from dra.allocation.request import Plan, make_plan, with_defaults
 from dra.allocation.result import assemble
 from dra.allocation.search import Search, Solution
-from dra.errors import SelectorError
-from dra.names import PoolKey
+from dra.allocation.sweep import FEW, Finding, NodeAnswers, Sweep, solution_of
+from dra.errors import DRAError, NotSupportedError
 from dra.objects import Node, ResourceClaim
-from dra.pools import NodePool, pools_for_node
+from dra.pools import NodePool
 from dra.snapshot import Snapshot
 from dra.taints import TaintRules
-
-_FEW_NODES: Final = 4
-"""Where so many nodes did not fit many more may not: selectors are evaluated on all
-devices at once then."""
 
 
 def allocate(
@@ -142,69 +138,94 @@ class Question:
             claims, snapshot.classes, features, distinct_allowed=not self.classic
         )
         self.taint_rules = TaintRules(snapshot.taint_rules.values())
+        self.layout = layout_of(snapshot, features, self.quirks, classic=self.classic)
 
     def on_node(self, node_name: str) -> Outcome:
         """As :func:`allocate`."""
-        outcome = self._try(node_name)
-        if outcome is None:
-            return DoesNotFit(node_name, self._why([node_name]))
-        return outcome
+        found = self.search(node_name)
+        if found is None:
+            return DoesNotFit(node_name, self.why([node_name]))
+        return found if isinstance(found, GaveUp) else self.fits(node_name, found)
 
-    def _why(
-        self, node_names: Sequence[str], error: AllocationError | None = None
-    ) -> str:
-        """Why no node fits, as far as counts tell."""
-        found: dict[str, NodeCounts] = {}
+    def on_nodes(self, node_names: Sequence[str]) -> NodeAnswers:
+        """The answer of each node, as if it were the only one tried.
+
+        That goes for the budget's steps too, which each node has to itself.
+        """
+        sweep = Sweep(self, expected=len(node_names))
+        findings: dict[str, Finding] = {}
         for name in node_names:
-            with contextlib.suppress(AllocationError):
-                search = self._search(name)
-                search.check()
-                found[name] = {
-                    ask: count(search, claim, ask)
-                    for claim in self.plan.claims
-                    for request in claim.requests
-                    for ask in request.alternatives
-                }
-        if not node_names:
-            return "There is no node to try: none is ready and takes new pods."
-        skipped = len(node_names) - len(found)
-        text = reasons.of_nodes(self.plan, found) if found else "No node has an answer."
-        if skipped and error is not None:
-            text += f" {skipped:,} more could not be asked: {error}."
-        return text
+            self.meter.steps = 0
+            try:
+                findings[name] = sweep.find(name)
+            except NotSupportedError as error:
+                findings[name] = error
+        return NodeAnswers(self, findings)
 
     def on_first_of(self, node_names: Sequence[str]) -> Outcome:
         """As :func:`place`."""
         first_error: AllocationError | None = None
+        sweep = Sweep(self, expected=1)
         for tried, name in enumerate(node_names):
-            if tried == _FEW_NODES:
-                self._judge()
+            if tried == FEW:
+                sweep = Sweep(self, expected=len(node_names))
+            found = sweep.find(name)
             try:
-                outcome = self._try(name)
+                if isinstance(found, DRAError):
+                    raise found
+                if isinstance(found, GaveUp):
+                    return found
+                if found is not None:
+                    return self.fits(name, found)
             except AllocationError as error:
                 ends = Quirk.ERROR_ENDS_ATTEMPT in self.quirks
                 if self.plan.problem is not None or (ends and not error.node_only):
                     raise
                 if first_error is None or first_error.node_only > error.node_only:
                     first_error = error
-                continue
-            if outcome is not None:
-                return outcome
         if first_error is not None and not first_error.node_only:
             raise first_error
-        return DoesNotFit("", self._why(node_names, first_error))
+        return DoesNotFit("", self.why(node_names, first_error))
 
-    def _judge(self) -> None:
-        """Evaluate the selectors on all devices at once."""
-        chains = [
-            ask.chain
+    def why(
+        self, node_names: Sequence[str], error: AllocationError | None = None
+    ) -> str:
+        """Why no node fits, as far as counts tell; nodes that are alike count once."""
+        if not node_names:
+            return "There is no node to try: none is ready and takes new pods."
+        found: dict[str, NodeCounts] = {}
+        known: dict[Signature, NodeCounts] = {}
+        sweep = Sweep(self, expected=len(node_names))
+        for name in node_names:
+            with contextlib.suppress(AllocationError):
+                signature = sweep.signature(self.layout.view(name))
+                counts = None if signature is None else known.get(signature)
+                if counts is None:
+                    counts = self._counts(name)
+                    if signature is not None:
+                        known[signature] = counts
+                found[name] = counts
+        skipped = len(node_names) - len(found)
+        text = reasons.of_nodes(self.plan, found) if found else "No node has an answer."
+        if skipped and error is not None:
+            text += f" {skipped:,} more could not be asked: {error}."
+        return text
+
+    def _counts(self, node_name: str) -> NodeCounts:
+        search = self._search(node_name)
+        search.check()
+        return {
+            ask: count(search, claim, ask)
             for claim in self.plan.claims
             for request in claim.requests
             for ask in request.alternatives
-        ]
-        judge_all(chains, self.snapshot, lists=self.features.list_type_attributes)
+        }
 
-    def _try(self, node_name: str) -> Fits | GaveUp | None:
+    def search(self, node_name: str) -> Solution | GaveUp | None:
+        """What a search on one node finds; None when it does not fit.
+
+        Raises AllocationError.
+        """
         try:
             self.meter.look()
             search = self._search(node_name)
@@ -212,24 +233,19 @@ class Question:
             found = search.run()
         except OutOfBudgetError as error:
             return GaveUp(node_name, error.steps, reasons.gave_up(error.steps))
-        if found is not None:
-            return self._fits(node_name, found)
-        if any(pool.invalid for pool in search.pools):
+        if found is None and any(pool.invalid for pool in search.pools):
             raise AllocationError(_invalid(search.pools), node_only=True)
-        return None
+        return found
 
     def _search(self, node_name: str) -> Search:
-        node = self.snapshot.nodes.get(node_name)
-        if node is None:
-            raise AllocationError(f"node {node_name} does not exist")
-        pools = self._pools(node)
+        view = self.layout.view(node_name)
         return Search(
             plan=self.plan,
-            pools=pools,
-            matcher=Matcher(node, self.features),
+            pools=view.pools,
+            matcher=Matcher(view.node, self.features),
             bookings=Bookings(
                 self.snapshot.in_use,
-                pools,
+                view.pools,
                 self.taint_rules,
                 self.features,
                 self.quirks,
@@ -239,37 +255,15 @@ class Question:
             meter=self.meter,
         )
 
-    def _pools(self, node: Node) -> tuple[NodePool, ...]:
-        try:
-            pools = pools_for_node(
-                self.snapshot,
-                node,
-                self.features,
-                foreign_counters=Quirk.COUNTER_POOLS_EVERYWHERE in self.quirks,
+    def fits(self, node_name: str, found: Solution | Pattern) -> Fits:
+        """The allocations; raises AllocationError when they cannot be written down."""
+        if isinstance(found, Pattern):
+            found = solution_of(
+                found,
+                self.layout.view(node_name),
+                self.plan,
+                sharing=self.features.consumable_capacity,
             )
-        except SelectorError as error:
-            raise AllocationError(
-                f"gather pool information: failed to perform node selection: {error}"
-            ) from error
-        if Quirk.NEWER_GENERATION_UNSEEN not in self.quirks:
-            newest = self.snapshot.pools
-            pools = tuple(
-                pool
-                for pool in pools
-                if pool.generation == newest[_key(pool)].generation
-            )
-        if self.classic:
-            pools = tuple(self._as_listed(pool) for pool in pools)
-        return pools
-
-    def _as_listed(self, pool: NodePool) -> NodePool:
-        """The pool with its slices in the order in which they came."""
-        came = [s.metadata.name for s in self.snapshot.pools[_key(pool)].arrival]
-        order = {name: place for place, name in enumerate(came)}
-        slices = sorted(pool.slices, key=lambda s: order[s.metadata.name])
-        return dataclasses.replace(pool, slices=tuple(slices))
-
-    def _fits(self, node_name: str, found: Solution) -> Fits:
         allocations = [
             assemble(
                 claim,
@@ -283,10 +277,6 @@ class Question:
             for index, claim in enumerate(self.plan.claims)
         ]
         return Fits(node_name, tuple(allocations))
-
-
-def _key(pool: NodePool) -> PoolKey:
-    return PoolKey(pool.driver, pool.name)
 
 
 def _random_share_id() -> str:

@@ -34,14 +34,20 @@ class Dictionary:
     converted is None in ``values`` and has its reason in ``faults``.
     """
 
-    __slots__ = ("_codes", "_convert", "_lock", "faults", "raws", "values")
+    __slots__ = ("_codes", "_convert", "_key", "_lock", "faults", "raws", "values")
 
-    def __init__(self, convert: Callable[[object], Value]) -> None:
+    def __init__(
+        self,
+        convert: Callable[[object], Value],
+        key: Callable[[object], Hashable] | None = None,
+    ) -> None:
+        """``key`` says which raw values are the same; by default what CEL can tell."""
         self.raws: list[object] = [None]
         self.values: list[Value] = [None]
         self.faults: dict[int, str] = {}
         self._codes: dict[Hashable, int] = {}
         self._convert = convert
+        self._key = key or _key
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -58,7 +64,7 @@ class Dictionary:
     def compacted(self, codes: Codes) -> tuple[Dictionary, Codes]:
         """A dictionary of only what ``codes`` use, and the codes in it."""
         used = np.flatnonzero(np.bincount(codes, minlength=len(self)))
-        fresh = Dictionary(self._convert)
+        fresh = Dictionary(self._convert, self._key)
         moved = np.zeros(len(self), np.int32)
         for code in used.tolist():
             if code != ABSENT:
@@ -66,7 +72,7 @@ class Dictionary:
         return fresh, moved[codes]
 
     def _code(self, raw: object) -> int:
-        key = _key(raw)
+        key = self._key(raw)
         code = self._codes.get(key)
         if code is not None:
             return code

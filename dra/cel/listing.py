@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple, overload
 
@@ -11,7 +12,7 @@ import numpy as np
 from dra.cel.columns import Rows
 from dra.cel.devices import DeviceInput
 from dra.names import DeviceID, PoolKey
-from dra.objects import DeviceAttribute, DeviceCapacity, ResourceSlice
+from dra.objects import Device, DeviceAttribute, DeviceCapacity, ResourceSlice
 from dra.pools import Pool
 
 
@@ -36,8 +37,11 @@ class Listing(Sequence[DeviceID]):
         self.attributes: list[Mapping[str, DeviceAttribute]] = []
         self.capacity: list[Mapping[str, DeviceCapacity]] = []
         self.shareable: list[bool] = []
+        self.devices: list[Device] = []
+        """As published; empty for devices that belong to no pool."""
         self._pools: list[PoolKey] = []
         self._names: list[str] = []
+        self._rows_by_pool: dict[PoolKey, dict[str, int | list[int]]] = {}
 
     @classmethod
     def of_pools(cls, pools: Mapping[PoolKey, Pool]) -> Listing:
@@ -64,6 +68,7 @@ class Listing(Sequence[DeviceID]):
         devices = piece.spec.devices or ()
         start, count = len(self.drivers), len(devices)
         self.blocks.append(Block(piece, pool, start, start + count))
+        self.devices += devices
         self.drivers += repeat(pool.driver, count)
         self._pools += repeat(pool, count)
         self._names += [device.name for device in devices]
@@ -75,16 +80,43 @@ class Listing(Sequence[DeviceID]):
         """The devices at ``rows``, without their slices."""
         listing = Listing()
         picked = rows.tolist()
-        for name in ("drivers", "attributes", "capacity", "shareable"):
+        for name in ("drivers", "attributes", "capacity", "shareable", "devices"):
             own = getattr(self, name)
-            setattr(listing, name, [own[row] for row in picked])
+            setattr(listing, name, [own[row] for row in picked] if own else [])
         listing._pools = [self._pools[row] for row in picked]
         listing._names = [self._names[row] for row in picked]
         return listing
 
+    @cached_property
+    def places(self) -> Mapping[int, int]:
+        """The first row of each slice, by its identity."""
+        return {id(block.slice): block.start for block in self.blocks}
+
+    @cached_property
+    def starts(self) -> Mapping[PoolKey, int]:
+        """The first row of each pool that has a slice of devices."""
+        return {block.pool: block.start for block in reversed(self.blocks)}
+
+    def rows_of(self, pool: PoolKey) -> Mapping[str, int | list[int]]:
+        """The row of each device of a pool; rows where a name is published twice."""
+        found = self._rows_by_pool.get(pool)
+        if found is None:
+            found = {}
+            for row in range(self.starts.get(pool, len(self)), len(self)):
+                if self._pools[row] != pool:
+                    break
+                name = self._names[row]
+                earlier = found.setdefault(name, row)
+                if isinstance(earlier, list):
+                    earlier.append(row)
+                elif earlier != row:
+                    found[name] = [earlier, row]
+            self._rows_by_pool[pool] = found
+        return found
+
     def source(self, old: Listing) -> Rows:
         """The row that each device had in ``old``; -1 where its slice was not there."""
-        places = {id(block.slice): block.start for block in old.blocks}
+        places = old.places
         source = np.full(len(self), -1, np.intp)
         for block in self.blocks:
             place = places.get(id(block.slice))
@@ -109,13 +141,8 @@ class Listing(Sequence[DeviceID]):
 
     def row(self, device: DeviceID) -> int | None:
         """Where a device stands; None when it is not listed."""
-        key = PoolKey(device.driver, device.pool)
-        for block in self.blocks:
-            if block.pool == key:
-                for row in range(block.start, block.stop):
-                    if self._names[row] == device.device:
-                        return row
-        return None
+        at = self.rows_of(PoolKey(device.driver, device.pool)).get(device.device)
+        return at[0] if isinstance(at, list) else at
 
     def __len__(self) -> int:
         return len(self.drivers)

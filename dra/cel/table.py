@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
-from dra.cel.columns import Column, Published, Rows, publish, scalar
+from dra.cel.columns import Column, Published, Rows, Shape, publish, scalar
 from dra.cel.devices import DeviceInput, problem_of
 from dra.cel.errors import EvaluationError
 from dra.cel.listing import Listing
@@ -86,6 +86,7 @@ class DeviceTable:
         self.problems = problems
         self._problem_rows = _by_text(problems)
         self._kept = kept
+        self._extra: dict[Callable[[Listing], Column], Column] = {}
         self._selections: OrderedDict[Hashable, Selection] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -104,6 +105,21 @@ class DeviceTable:
 
     def device(self, row: int) -> DeviceInput:
         return self.listing.device(row)
+
+    def shapes(self, kind: str) -> Sequence[Shape]:
+        """Every set of names under which devices publish "attributes" or "capacity"."""
+        shapes = self._published[kind].shapes
+        return cast("Sequence[Shape]", shapes.raws[1 : shapes.size])
+
+    def made_by(self, make: Callable[[Listing], Column]) -> Column:
+        """A column that somebody else knows how to make; made once, then it follows."""
+        with self._lock:
+            column = self._extra.get(make)
+        if column is None:
+            column = make(self.listing)
+            with self._lock:
+                column = self._extra.setdefault(make, column)
+        return column
 
     # --- asking ---
 
@@ -234,11 +250,14 @@ class DeviceTable:
         }
         with self._lock:
             selections = dict(self._selections)
+            extra = dict(self._extra)
         problems = {int(rows[row]): problem for row, problem in fresh.problems.items()}
         if self.problems:
             for row in np.flatnonzero(np.isin(source, list(self.problems))).tolist():
                 problems[row] = self.problems[source[row]]
         table._set_up(problems, Kept(selections, source))
+        for make, column in extra.items():
+            table._extra[make] = follow(column, make(fresh.listing))
         return table
 
 
