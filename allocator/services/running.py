@@ -23,7 +23,7 @@ from django.db import transaction
 from allocator import wiring
 from allocator.choices import FINAL, RunState
 from allocator.models import AllocationRun
-from allocator.services import leases, planning, reservations, verifying
+from allocator.services import checking, leases, planning, reservations, verifying
 from allocator.services.reservations import Attempt
 from allocator.services.states import RunMovedError, move
 from cluster.writeback import (
@@ -150,6 +150,10 @@ class _Execution:
         )
 
     def show(self, planned: planning.Planned) -> None:
+        wrong = checking.objections(self.run, planned)
+        if wrong:
+            self.move(RunState.FAILED, wrong)
+            return
         requests = foresee(self.order(planned), planned.claim)
         doubt = f" Do not rely on it: {planned.doubt}" if planned.doubt else ""
         self.move(
@@ -159,13 +163,20 @@ class _Execution:
         )
 
     def commit_to(self, planned: planning.Planned) -> bool:
-        """Store the plan and become "writing"; False when another plan came first."""
+        """Store the plan and become "writing", or "failed" when the plan breaks a rule.
+
+        False when another plan came first, which is no fault of this one.
+        """
         requests = foresee(self.order(planned), planned.claim)
         self.hook(f"before {RunState.WRITING}")
+        wrong = checking.objections(self.run, planned)
         with transaction.atomic():
             ticket = reservations.draw(self.run, planned.allocation, after=planned.seen)
             if ticket is None:
                 return False
+            if wrong:
+                self.move(RunState.FAILED, wrong, ticket=None)
+                return True
             columns = _columns(planned, requests)
             move(
                 self.run,

@@ -213,6 +213,62 @@ def test_planning_waits_a_moment_for_the_mirror(lab: Lab, settings: Any):
     assert lab.execute(run, come_back).state == "done"
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            build.taint_rule("broken", "gpu-0"),
+            "has the taint acme.test/broken:NoSchedule",
+        ),
+        (
+            build.allocated("two", build.result("n0", "gpu-0")),
+            "is held by claim lab/two.",
+        ),
+        (
+            build.slice_("n0", [build.device("gpu-1")], generation=2),
+            "the newest generation of its pool does not have it.",
+        ),
+        (
+            build.device_class(
+                expression='device.attributes["gpu.acme.test"].index > 0'
+            ),
+            "does not pass selector #0 of class gpu.acme.test.",
+        ),
+    ],
+    ids=["tainted", "taken", "gone", "class changed"],
+)
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_plan_that_breaks_a_rule_meanwhile_is_not_written(
+    lab: Lab, change: Any, words: str, *, dry_run: bool
+):
+    point_of_change = "planned" if dry_run else "before writing"
+
+    def interfere(point: str) -> None:
+        if point == point_of_change:
+            lab.put(change)
+
+    run = lab.execute(lab.start("one", dry_run=dry_run), interfere)
+
+    assert states(run) == ["queued", "planning", "failed"]
+    assert words in run.reason
+    assert run.reason.startswith("Nothing was written")
+    assert run.ticket is None
+    assert lab.devices("one") == []
+    assert lab.execute(lab.start("one", dry_run=dry_run)).state == "done"
+
+
+def test_a_claim_that_is_allocated_before_the_plan_is_written_is_a_conflict(lab: Lab):
+    def lose(point: str) -> None:
+        if point == "before writing":
+            lab.give_away("one", "n1", "gpu-1")
+            lab.sync()
+
+    run = lab.execute(lab.start("one"), lose)
+
+    assert run.state == "conflict"
+    assert "allocated by somebody else" in run.reason
+
+
 # --- others write, too --------------------------------------------------------
 
 
