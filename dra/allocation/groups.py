@@ -184,8 +184,8 @@ class _Facts:
         if features.device_taints:
             taints = rule_taints(snapshot, self.table)
             if taints is not None:
-                codes, meanings = taints
-                self._add(np.where(self.relevant, codes, 0), len(meanings), meanings)
+                codes = np.where(self.relevant, taints.codes, 0)
+                self._add(codes, len(taints.meanings), taints.meanings)
 
     def _add_attribute(self, name: str, homes: Codes, *, lists: bool) -> None:
         """The values of an attribute that a constraint compares.

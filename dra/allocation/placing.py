@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from dra.allocation import reasons
 from dra.allocation.booking import Bookings
@@ -89,13 +90,19 @@ def place(
         quirks=quirks,
         budget=budget,
     )
-    names = schedulable(snapshot.nodes.values()) if node_names is None else node_names
+    names = schedulable(snapshot) if node_names is None else node_names
     return question.on_first_of(names)
 
 
-def schedulable(nodes: Iterable[Node]) -> list[str]:
+def schedulable(snapshot: Snapshot) -> Sequence[str]:
     """Names of the nodes that take new pods, sorted."""
-    return sorted(n.metadata.name for n in nodes if _takes_pods(n))
+    memo = snapshot.device_tables.memo
+    found = memo.get("schedulable")
+    if found is None or found[0] is not snapshot.nodes:
+        nodes = snapshot.nodes.values()
+        names = tuple(sorted(n.metadata.name for n in nodes if _takes_pods(n)))
+        found = memo["schedulable"] = (snapshot.nodes, names)
+    return cast("tuple[str, ...]", found[1])
 
 
 def _takes_pods(node: Node) -> bool:

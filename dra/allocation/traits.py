@@ -20,8 +20,7 @@ from dra.cel.reads import Read
 from dra.cel.table import DeviceTable
 from dra.errors import DRAError
 from dra.names import DeviceID, PoolKey
-from dra.objects import Device
-from dra.pools import Pool
+from dra.objects import Device, DeviceTaintRule
 from dra.snapshot import Snapshot
 from dra.taints import TaintRules
 from dra.usage import Holder, InUse, PoolUse
@@ -166,22 +165,40 @@ def uses_of(snapshot: Snapshot, table: DeviceTable) -> Uses:
     return uses
 
 
-def rule_taints(
-    snapshot: Snapshot, table: DeviceTable
-) -> tuple[Codes, list[Hashable]] | None:
-    """The taints that rules put on each device; None when no rule means any."""
+class RuleTaints(NamedTuple):
+    """The taints that rules put on each device: a code per device, and its meaning.
+
+    ``rules`` and ``table`` are what they were worked out from.
+    """
+
+    rules: Mapping[str, DeviceTaintRule]
+    table: DeviceTable
+    codes: Codes
+    meanings: list[Hashable]
+
+
+def rule_taints(snapshot: Snapshot, table: DeviceTable) -> RuleTaints | None:
+    """None when there is no rule."""
+    if not snapshot.taint_rules:
+        return None
+    memo = snapshot.device_tables.memo
+    found = cast("RuleTaints | None", memo.get("rule taints"))
+    if (
+        found is None
+        or found.rules is not snapshot.taint_rules
+        or found.table is not table
+    ):
+        found = memo["rule taints"] = _rule_taints(snapshot, table)
+    return found
+
+
+def _rule_taints(snapshot: Snapshot, table: DeviceTable) -> RuleTaints:
     rules = TaintRules(snapshot.taint_rules.values())
-    codes: Codes | None = None
-    known: list[Hashable] = [()]
+    codes: Codes = np.zeros(len(table), np.int32)
     places: dict[Hashable, int] = {(): 0}
     for key in table.listing.starts:
-        pool: Pool = snapshot.pools[key]
-        for name, taints in rules.for_pool(pool).items():
-            if codes is None:
-                codes = np.zeros(len(table), np.int32)
+        rows = table.listing.rows_of
+        for name, taints in rules.for_pool(snapshot.pools[key]).items():
             meaning = tuple((t.key, t.value, t.effect) for t in taints)
-            if meaning not in places:
-                places[meaning] = len(known)
-                known.append(meaning)
-            codes[table.listing.rows_of(key)[name]] = places[meaning]
-    return None if codes is None else (codes, known)
+            codes[rows(key)[name]] = places.setdefault(meaning, len(places))
+    return RuleTaints(snapshot.taint_rules, table, codes, list(places))
