@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from dra.cel.library.formatting import go_quote
 from dra.quantity import Quantity
 
 
@@ -98,27 +99,9 @@ def shown(value: object) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str)
 
 
-_ESCAPES: Final = {
-    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t",
-    "\v": r"\v", "\\": r"\\", '"': r"\"",
-}  # fmt: skip
-
-
 def quoted(text: str) -> str:
     """``text`` in double quotes, as Go's ``%q`` writes it."""
-    return '"' + "".join(map(_quoted, text)) + '"'
-
-
-def _quoted(character: str) -> str:
-    escape = _ESCAPES.get(character)
-    if escape is not None:
-        return escape
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return go_quote(text)
 
 
 def size(text: str) -> int:

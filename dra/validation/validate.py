@@ -6,12 +6,12 @@ compare with the address, drop what is switched off, validate, answer.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from dra.validation.causes import Cause, quoted, size, unique
+from dra.validation.decoding import NO_RESOURCE, Decoded, Refused, decode
 from dra.validation.kinds import RULES, KindRules, Write
 from dra.validation.metadata import (
     any_name,
@@ -23,22 +23,17 @@ from dra.validation.metadata import (
 from dra.validation.outcome import Outcome, Refusal, Request
 from dra.validation.policies import Panicked
 from dra.validation.rules import Scope
-from dra.validation.schema import GROUP, KINDS, NAMESPACED, PLURALS, WITH_STATUS
-from dra.validation.schema.scalars import time_text
-from dra.validation.schema.shapes import Mismatch, Reading, Struct
-from dra.validation.versions import from_newest, to_newest
+from dra.validation.schema import GROUP, NAMESPACED, PLURALS, WITH_STATUS
+from dra.validation.schema.scalars import compact_length, time_text
+from dra.validation.versions import from_newest
 
 type _Value = dict[str, Any]
 
 GENERATED: Final = "xxxxx"
 """Stands for the five characters that the API server adds to generateName."""
 _GENERATED_BASE: Final = 58
-
-
-class _Refused(Exception):  # noqa: N818 - it does not leave the module
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
+BODY_LIMIT: Final = 3 * 1024 * 1024
+"""Bytes of JSON that one request may have."""
 
 
 def validate(request: Request) -> Outcome:
@@ -49,45 +44,39 @@ def validate(request: Request) -> Outcome:
     """
     try:
         return _Validation(request).outcome()
-    except _Refused as refused:
+    except Refused as refused:
         return Outcome(accepted=False, refusal=refused.refusal)
     except Panicked as panicked:
         message = f"the server closes the connection without an answer: {panicked}"
         return Outcome(accepted=False, refusal=Refusal(0, "ConnectionClosed", message))
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Decoded:
-    """``value`` is in v1 form whatever ``version`` it came in."""
-
-    version: str
-    shape: Struct
-    value: _Value
-    unknown: tuple[str, ...] = ()
-
-
 class _Validation:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.now = time_text(request.now or datetime.now(UTC))
-        versions = KINDS.get(request.kind)
-        if versions is None:
-            raise _Refused(Refusal(404, "NotFound", _NO_RESOURCE))
-        self.versions = versions
+        if request.kind not in RULES:
+            raise Refused(404, "NotFound", NO_RESOURCE)
         self.rules: KindRules = RULES[request.kind]
+        self.generated = False
         self.status = request.subresource == "status"
         if request.subresource and not (
             self.status and request.update and request.kind in WITH_STATUS
         ):
-            raise _Refused(Refusal(404, "NotFound", _NO_RESOURCE))
+            raise Refused(404, "NotFound", NO_RESOURCE)
 
     def outcome(self) -> Outcome:
-        new = self._decode(self.request.object)
+        if compact_length(self.request.object) > BODY_LIMIT:
+            message = f"request entity too large: limit is {BODY_LIMIT}"
+            raise Refused(413, "RequestEntityTooLarge", message)
+        new = decode(self.request.kind, self.request.object, self.now)
         write = self._update(new) if self.request.update else self._create(new)
         causes = unique(self._causes(write))
         answer = new.shape.write(
             from_newest(self.request.kind, new.version, write.value)
         )
+        if self.generated:
+            del answer["metadata"]["name"]
         return Outcome(
             accepted=not causes,
             causes=causes,
@@ -96,87 +85,42 @@ class _Validation:
             warnings=tuple(self._warnings(new)),
         )
 
-    # --- reading ---------------------------------------------------------------
-
-    def _decode(self, raw: Any) -> _Decoded:
-        kind = self.request.kind
-        if not isinstance(raw, dict):
-            message = f"the object provided is unrecognized (must be of type {kind})"
-            raise _Refused(Refusal(400, "BadRequest", message))
-        version = self._version(raw)
-        shape = self.versions[version]
-        reading = Reading(self.now)
-        try:
-            value = shape.read(raw, "", "", reading)
-        except Mismatch as wrong:
-            message = (
-                f'{kind} in version "{version}" cannot be handled as a {kind}: '
-                f"{wrong.message}"
-            )
-            raise _Refused(Refusal(400, "BadRequest", message, wrong.path)) from wrong
-        return _Decoded(
-            version, shape, to_newest(kind, version, value), tuple(reading.unknown)
-        )
-
-    def _version(self, raw: _Value) -> str:
-        """The version that is meant; what the object leaves out, the address says."""
-        api_version, kind = raw.get("apiVersion"), raw.get("kind")
-        for name, found in (("apiVersion", api_version), ("kind", kind)):
-            if not (found is None or isinstance(found, str)):
-                message = f"couldn't get version/kind; {name} is no string"
-                raise _Refused(Refusal(400, "BadRequest", message, name))
-        group, _, version = (api_version or f"{GROUP}/v1").partition("/")
-        if kind and kind != self.request.kind:
-            message = (
-                f'{kind} in version "{version}" cannot be handled as a '
-                f"{self.request.kind}"
-            )
-            raise _Refused(Refusal(400, "BadRequest", message, "kind"))
-        if group != GROUP:
-            message = (
-                f"the API version in the data ({api_version}) does not match the "
-                f"expected API version ({GROUP}/v1)"
-            )
-            raise _Refused(Refusal(400, "BadRequest", message, "apiVersion"))
-        if version not in self.versions:
-            raise _Refused(Refusal(404, "NotFound", _NO_RESOURCE, "apiVersion"))
-        return version
-
     # --- the two ways --------------------------------------------------------------
 
-    def _create(self, new: _Decoded) -> Write:
+    def _create(self, new: Decoded) -> Write:
         value = new.value
         meta = value.setdefault("metadata", {})
         for name in _SERVER_SIDE:
             meta.pop(name, None)
         self._place(meta)
-        if meta.get("resourceVersion", "0").lstrip("0").isdigit():
+        if _is_version(meta.get("resourceVersion", "")):
             message = "resourceVersion should not be set on objects to be created"
-            raise _Refused(Refusal(500, "", message, "metadata.resourceVersion"))
+            raise Refused(500, "", message, "metadata.resourceVersion")
         prefix = meta.get("generateName", "")
         if prefix and not meta.get("name"):
             meta["name"] = _cut(prefix, _GENERATED_BASE) + GENERATED
+            self.generated = True
         value.pop("status", None)
         self.rules.drop(value, None, self.request.features)
         return Write(
             value, None, status=False, scope=self._scope(), labels=self._labels(meta)
         )
 
-    def _update(self, new: _Decoded) -> Write:
+    def _update(self, new: Decoded) -> Write:
         kind, value = self.request.kind, new.value
         meta = value.setdefault("metadata", {})
         name = meta.get("name", "")
         if self.request.old is None:
             message = f'{PLURALS[kind]}.{GROUP} "{name}" not found'
-            raise _Refused(Refusal(404, "NotFound", message))
-        old = self._decode(self.request.old).value
+            raise Refused(404, "NotFound", message)
+        old = decode(kind, self.request.old, self.now).value
         old_meta = old.setdefault("metadata", {})
         if name != old_meta.get("name", ""):
             message = (
                 f"the name of the object ({name}) does not match the name on the URL "
                 f"({old_meta.get('name', '')})"
             )
-            raise _Refused(Refusal(400, "BadRequest", message, "metadata.name"))
+            raise Refused(400, "BadRequest", message, "metadata.name")
         self._place(meta)
         self._place(old_meta)
         self._preconditions(meta, old_meta)
@@ -213,11 +157,11 @@ class _Validation:
                 "the namespace of the provided object does not match the namespace "
                 "sent on the request"
             )
-            raise _Refused(Refusal(400, "BadRequest", message, "metadata.namespace"))
+            raise Refused(400, "BadRequest", message, "metadata.namespace")
         known = self.request.namespaces
         if wanted and known is not None and wanted not in known:
             message = f"namespaces {quoted(wanted)} not found"
-            raise _Refused(Refusal(404, "NotFound", message, "metadata.namespace"))
+            raise Refused(404, "NotFound", message, "metadata.namespace")
         if wanted:
             meta["namespace"] = wanted
 
@@ -229,25 +173,23 @@ class _Validation:
         """
         version, uid = meta.get("resourceVersion", ""), meta.get("uid", "")
         resource = f'{PLURALS[self.request.kind]}.{GROUP} "{meta.get("name", "")}"'
-        if version and not (version.isascii() and version.isdigit()):
+        if version and not (version.isascii() and version.isdecimal()):
             message = f"strconv.ParseUint: parsing {quoted(version)}: invalid syntax"
-            raise _Refused(Refusal(500, "", message, "metadata.resourceVersion"))
+            raise Refused(500, "", message, "metadata.resourceVersion")
         if uid and uid != old.get("uid", ""):
             message = (
                 f"Operation cannot be fulfilled on {resource}: StorageError: invalid "
                 f"object, Precondition failed: UID in precondition: {uid}, UID in "
                 f"object meta: {old.get('uid', '')}"
             )
-            raise _Refused(Refusal(409, "Conflict", message, "metadata.uid"))
-        if version.lstrip("0") and version != old.get("resourceVersion", ""):
+            raise Refused(409, "Conflict", message, "metadata.uid")
+        if _is_version(version) and version != old.get("resourceVersion", ""):
             message = (
                 f"Operation cannot be fulfilled on {resource}: the object has been "
                 "modified; please apply your changes to the latest version and try "
                 "again"
             )
-            raise _Refused(
-                Refusal(409, "Conflict", message, "metadata.resourceVersion")
-            )
+            raise Refused(409, "Conflict", message, "metadata.resourceVersion")
 
     def _scope(self) -> Scope:
         return Scope(self.request.features)
@@ -274,7 +216,7 @@ class _Validation:
             *rules(write),
         )
 
-    def _warnings(self, new: _Decoded) -> Iterable[str]:
+    def _warnings(self, new: Decoded) -> Iterable[str]:
         for path in new.unknown:
             yield f"unknown field {quoted(path)}"
         if self.request.kind == "ResourceSlice":
@@ -286,7 +228,6 @@ class _Validation:
                 )
 
 
-_NO_RESOURCE: Final = "the server could not find the requested resource"
 _SERVER_SIDE: Final = (
     "creationTimestamp",
     "uid",
@@ -294,6 +235,11 @@ _SERVER_SIDE: Final = (
     "deletionGracePeriodSeconds",
     "selfLink",
 )
+
+
+def _is_version(text: str) -> bool:
+    """Whether a resourceVersion says something: 0 is as good as none."""
+    return text.isascii() and text.lstrip("0").isdecimal()
 
 
 def _cut(text: str, length: int) -> str:

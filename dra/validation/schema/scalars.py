@@ -6,6 +6,8 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Final, override
 
+import msgspec
+
 from dra import quantity
 from dra.errors import QuantityError
 from dra.quantity import Quantity
@@ -167,7 +169,14 @@ class Raw(Shape):
 
 
 def compact_length(value: Any) -> int:
-    """Bytes of ``value`` as JSON without white space, whatever its depth."""
+    """Bytes of ``value`` as JSON without white space, whatever it is and how deep."""
+    try:
+        return len(msgspec.json.encode(value))
+    except (RecursionError, OverflowError, UnicodeEncodeError, TypeError):
+        return _counted_length(value)
+
+
+def _counted_length(value: Any) -> int:
     total = 0
     left = [value]
     while left:
