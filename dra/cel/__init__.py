@@ -7,6 +7,7 @@ True
 
 from __future__ import annotations
 
+from dra.cel.derived import derive
 from dra.cel.devices import DeviceInput, device_value
 from dra.cel.environments import CelFeatures
 from dra.cel.errors import CompileError, EvaluationError, Issue
@@ -27,6 +28,7 @@ __all__ = [
     "Selection",
     "Stopped",
     "compile",
+    "derive",
     "device_value",
     "evaluate_many",
 ]

@@ -25,7 +25,7 @@ from dra.cel.parser import parse
 from dra.cel.plan import Step
 from dra.cel.reads import Read, reads
 from dra.cel.source import Problem, Problems, issue, refusal
-from dra.cel.types import Type
+from dra.cel.types import ANY, BOOL, DYN, INT, SEMVER, STRING, Type
 from dra.cel.validators import validate
 from dra.cel.values import DeviceMap, Value
 from dra.errors import NotSupportedError
@@ -33,11 +33,13 @@ from dra.errors import NotSupportedError
 MAX_LENGTH: Final = 10 * 1024
 """Bytes of UTF-8 that the API server accepts in a selector."""
 
-type _Key = tuple[str, CelFeatures, Age]
+type _Key = tuple[str, CelFeatures, Age, bool]
 
 
 class Program:
     """A compiled selector; immutable and safe to share between threads.
+
+    One that was compiled as ``derived`` has a :meth:`value` and no answer.
 
     ``cost`` is the range of what one run may cost; the API server refuses a
     selector whose ``cost.high`` is over :data:`~dra.cel.cost.LIMIT`. ``reads``
@@ -96,8 +98,12 @@ class Program:
 
     def evaluate_value(self, device: DeviceMap) -> bool:
         """The same for a device that was converted before (:func:`device_value`)."""
-        result = run(self._step, self._slots, device, metered=self.metered)
+        result = self.value(device)
         return result if type(result) is bool else as_answer(result)
+
+    def value(self, device: DeviceMap) -> Value:
+        """Whatever comes out. Raises :class:`EvaluationError`."""
+        return run(self._step, self._slots, device, metered=self.metered)
 
 
 def run(step: Step, slots: int, device: DeviceMap, *, metered: bool) -> Value:
@@ -211,25 +217,28 @@ def compile(  # noqa: A001 - the word of the field
     *,
     features: CelFeatures = DEFAULT,
     environment: Age = "stored",
+    derived: bool = False,
 ) -> Program:
-    """Compile a device selector.
+    """Compile a device selector, or with ``derived`` the expression of a derived attribute.
 
     Raises :class:`CompileError` with positions for whatever the API server would
     refuse, and :class:`~dra.errors.NotSupportedError` for the little that is not
     built. Programs are cached.
     """
-    key = (expression, features, environment)
+    key = (expression, features, environment, derived)
     program = _cache.get(key)
     if program is None:
         program = with_room(
-            lambda: _compile(expression, features, environment),
+            lambda: _compile(expression, features, environment, derived=derived),
             "an expression nested this deep",
         )
         _cache.put(key, program)
     return program
 
 
-def _compile(expression: str, features: CelFeatures, age: Age) -> Program:
+def _compile(
+    expression: str, features: CelFeatures, age: Age, *, derived: bool
+) -> Program:
     text = clean(expression)
     length = len(text.encode())
     if length > MAX_LENGTH:
@@ -244,7 +253,12 @@ def _compile(expression: str, features: CelFeatures, age: Age) -> Program:
         problems = validate(checked)
     if problems:
         raise refusal(text, problems)
-    _check_result(checked, features)
+    if derived:
+        # Stored lists stay readable when the gate of lists goes off.
+        lists = features.list_type_attributes or age == "stored"
+        _check_derived_result(checked, lists=lists)
+    else:
+        _check_result(checked, features)
     try:
         return Program(expression, checked, features)
     except evaluator.InstantiationError as error:
@@ -262,6 +276,22 @@ def _check_result(checked: Checked, features: CelFeatures) -> None:
         return
     shown = result.name if result.kind == "any" else full_name(result)
     message = f"must evaluate to bool or the unknown type, not {shown}"
+    raise CompileError(message, (Issue(message),))
+
+
+_SCALARS: Final = frozenset({BOOL, INT, STRING, SEMVER, ANY, DYN})
+"""What may become an attribute, those included that are known at run time only."""
+
+
+def _check_derived_result(checked: Checked, *, lists: bool) -> None:
+    result = checked.types[checked.root.id]
+    scalar = result.params[0] if lists and result.kind == "list" else result
+    if scalar in _SCALARS:
+        return
+    allowed = "a primitive scalar (string, integer, boolean, semver)"
+    if lists:
+        allowed += " or a list of these scalars"
+    message = f"must evaluate to {allowed}, not {full_name(result)}"
     raise CompileError(message, (Issue(message),))
 
 
