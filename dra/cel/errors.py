@@ -7,6 +7,7 @@ for what the API server said.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from dra.errors import DRAError
 
@@ -45,6 +46,9 @@ class CompileError(DRAError, ValueError):
         super().__init__(text)
 
 
+TOO_COSTLY: Final = "operation cancelled: actual cost limit exceeded"
+
+
 class CostExceededError(Exception):
     """A program ran over its cost limit; unlike other errors, no ``||`` saves it.
 
@@ -52,7 +56,7 @@ class CostExceededError(Exception):
     """
 
     def __init__(self) -> None:
-        super().__init__("operation cancelled: actual cost limit exceeded")
+        super().__init__(TOO_COSTLY)
 
 
 class EvaluationError(DRAError):

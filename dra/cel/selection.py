@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ class Answers:
 class Part(NamedTuple):
     """One column of a combination: the codes of some devices, all below ``size``."""
 
-    codes: Codes
+    codes: NDArray[np.integer[Any]]
     size: int
 
 
