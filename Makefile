@@ -1,6 +1,6 @@
 # `make` alone prints this list. Everything runs from a clean checkout.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint fmt bench serve watch worker schema setup
+.PHONY: help demo test lint fmt bench serve watch worker schema frontend setup
 
 PORT ?= 8000
 DUMP ?=
@@ -43,3 +43,6 @@ worker: ## a Celery worker
 
 schema: ## write openapi.yaml anew
 	@$(RUN) manage.py spectacular --validate --fail-on-warn --file openapi.yaml
+
+frontend: ## build the CEL editor in static/js anew (needs node 20 and npm)
+	@exec bin/frontend build

@@ -172,6 +172,7 @@ def main() -> None:
     pytest = [str(ROOT / ".venv/bin/pytest"), "-q"]
     with redis(), postgres():
         run("lint", [str(ROOT / "bin/lint")])
+        run("frontend", [str(ROOT / "bin/frontend"), "check"])
         run("tests", [*pytest, *PARALLEL, "-m", "not browser"])
         run("browser tests", [*pytest, "-m", "browser"])
 

@@ -1,0 +1,4 @@
+import { highlightAll } from "./highlight.js";
+import { wheneverLoaded } from "./whenever.js";
+
+wheneverLoaded(highlightAll);

@@ -1,0 +1,174 @@
+"""A page with one editor, served from the built files under the portal's own rules.
+
+No server runs: the browser's requests are answered here, so a test decides what the
+catalog says and what comes back for an expression.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Browser, Page, Route
+
+ROOT = Path(__file__).resolve().parents[2]
+ADDRESS = "http://portal.test"
+NONCE = "bm9uY2U"
+POLICY = (
+    f"default-src 'self'; script-src 'self' 'nonce-{NONCE}'; "
+    f"style-src 'self' 'nonce-{NONCE}'; img-src 'self' data:; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'"
+)
+CATALOG = {
+    "devices": 10_245,
+    "attributes": [
+        {
+            "domain": "gpu.nvidia.com",
+            "name": "productName",
+            "types": ["string"],
+            "devices": 8_192,
+            "distinct": 2,
+            "examples": ["NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-40GB"],
+        },
+        {
+            "domain": "gpu.nvidia.com",
+            "name": "driverVersion",
+            "types": ["version"],
+            "devices": 8_000,
+            "distinct": 1,
+            "examples": ["580.105.8"],
+        },
+        {
+            "domain": "dra.net",
+            "name": "rdma",
+            "types": ["bool"],
+            "devices": 2_053,
+            "distinct": 2,
+            "examples": ["true", "false"],
+        },
+    ],
+    "capacity": [
+        {
+            "domain": "gpu.nvidia.com",
+            "name": "memory",
+            "types": ["quantity"],
+            "devices": 8_192,
+            "distinct": 2,
+            "examples": ["81559Mi", "40320Mi"],
+        }
+    ],
+}
+FORM = """
+<form class="field" id="form" action="/sent" method="get">
+  <label for="expression">Expression</label>
+  <textarea id="expression" name="expression" rows="4" maxlength="10240"
+            placeholder="device.driver == …" aria-describedby="help" aria-required="true"
+            data-cel-editor data-cel-catalog="/catalog.json"
+            hx-get="/evaluate" hx-trigger="input changed delay:150ms" hx-target="#results"
+  >{expression}</textarea>
+  <span class="help" id="help">A selector of devices.</span>
+  <button class="button primary" name="go" value="yes">Save</button>
+</form>
+<div id="results"></div>
+<p><a href="/elsewhere" id="after">after</a></p>
+"""
+SHELL = """<!doctype html>
+<html lang="en" data-theme="{theme}">
+<head>
+  <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>Editor</title>
+  <meta name="htmx-config" content='{{"allowEval":false,"includeIndicatorStyles":false}}'>
+  <link rel="stylesheet" href="/static/css/tokens.css">
+  <link rel="stylesheet" href="/static/css/frame.css">
+  <link rel="stylesheet" href="/static/css/parts.css">
+  <script src="/htmx.js" nonce="{nonce}" defer></script>
+  <script src="/static/js/cel-editor.js" nonce="{nonce}" defer></script>
+  <script src="/static/js/cel-highlight.js" nonce="{nonce}" defer></script>
+</head>
+<body><main class="content">{body}</main></body>
+</html>"""
+
+
+def diagnostics(*found: dict[str, Any]) -> str:
+    return (
+        '<script type="application/json" data-cel-diagnostics="expression">'
+        f"{json.dumps(found)}</script>"
+    )
+
+
+class EditorPage:
+    """``evaluate`` answers an expression with a fragment; ``asked`` are the requests."""
+
+    def __init__(self, page: Page, body: str, theme: str) -> None:
+        self.page = page
+        self.asked: list[tuple[str, dict[str, list[str]]]] = []
+        self.evaluate: Callable[[str], str] = lambda expression: ""
+        self.catalog: dict[str, Any] = CATALOG
+        self._html = SHELL.format(nonce=NONCE, theme=theme, body=body)
+        page.route(f"{ADDRESS}/**", self._answer)
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation',"
+            " (event) => console.error('policy', event.violatedDirective, event.sample))"
+        )
+        page.goto(f"{ADDRESS}/")
+
+    def _answer(self, route: Route) -> None:
+        address = urlsplit(route.request.url)
+        query = parse_qs(address.query, keep_blank_values=True)
+        if address.path.startswith("/static/"):
+            route.fulfill(path=ROOT / address.path.lstrip("/"))
+            return
+        if address.path == "/htmx.js":
+            htmx = files("django_htmx") / "static/django_htmx/htmx-2.min.js"
+            route.fulfill(body=htmx.read_text("utf-8"), content_type="text/javascript")
+            return
+        self.asked.append((address.path, query))
+        if address.path == "/catalog.json":
+            route.fulfill(json=self.catalog)
+        elif address.path == "/evaluate":
+            body = self.evaluate(query["expression"][0])
+            route.fulfill(body=body, content_type="text/html")
+        else:
+            route.fulfill(
+                body=self._html,
+                content_type="text/html; charset=utf-8",
+                headers={"Content-Security-Policy": POLICY},
+            )
+
+    def requests(self, path: str) -> list[dict[str, list[str]]]:
+        return [query for asked, query in self.asked if asked == path]
+
+    @property
+    def field(self) -> str:
+        """What the form would send."""
+        return self.page.locator("#expression").input_value()
+
+
+@contextmanager
+def editor_page(
+    browser: Browser,
+    *,
+    body: str = "",
+    expression: str = "",
+    theme: str = "light",
+    **more: Any,
+) -> Iterator[EditorPage]:
+    """Fails on any error of the browser's console, such as a breach of the policy."""
+    context = browser.new_context(viewport={"width": 900, "height": 700}, **more)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on(
+        "console",
+        lambda message: (
+            complaints.append(message.text) if message.type == "error" else None
+        ),
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield EditorPage(page, body or FORM.format(expression=expression), theme)
+    context.close()
+    assert not complaints, complaints
