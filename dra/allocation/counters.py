@@ -107,6 +107,18 @@ class CounterBook:
         book.book(charge, groups)
         return True
 
+    def shortage(self, candidate: Candidate) -> dict[Counter, int]:
+        """What the device's counters lack for it now, in nano units by counter."""
+        book = self._book_of(candidate)
+        lacking = {}
+        for counter, amount in charge_of(candidate).items():
+            available = book.available.get(counter)
+            if available is not None:
+                missing = book.booked.get(counter, 0) + amount - available
+                if missing > 0:
+                    lacking[counter] = missing
+        return lacking
+
     def give_back(self, candidate: Candidate) -> None:
         book = self._book_of(candidate)
         book.give_back(charge_of(candidate), self._groups(candidate))

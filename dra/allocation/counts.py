@@ -1,14 +1,15 @@
 """How many devices of a node stand at which point for one request.
 
 Simple counts, request by request, as if the others were not there: enough for
-one true sentence on why nothing fits.
+true sentences on why nothing fits.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dra.allocation.constraints import Values, find_attribute, value_set
 from dra.allocation.errors import AllocationError
@@ -19,18 +20,40 @@ from dra.errors import NotSupportedError
 from dra.objects import Constraint
 
 
+class Standing(enum.IntEnum):
+    """Where a device stands for one request: the first thing in its way.
+
+    Larger is nearer to being had.
+    """
+
+    ELSEWHERE = 0
+    """No node that was tried reaches it."""
+    UNUSABLE = 1
+    """Its pool is incomplete or invalid."""
+    FAILING = 2
+    """Something about it cannot be read, or a selector has no answer for it."""
+    UNWANTED = 3
+    """A selector says no, or the device itself that this node may not have it."""
+    IN_USE = 4
+    TAINTED = 5
+    NO_CAPACITY = 6
+    NO_COUNTERS = 7
+    FREE = 8
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limit:
     """What a constraint leaves of the free devices of a request.
 
     ``most`` is the largest number that agree on (or differ in) ``attribute``,
-    ``without`` how many do not have it.
+    ``without`` how many do not have it. ``split`` has the free devices by value.
     """
 
     attribute: str
     distinct: bool
     most: int
     without: int
+    split: tuple[tuple[str, int], ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -66,24 +89,29 @@ class Counts:
 
 def count(search: Search, claim: ClaimPlan, ask: Ask) -> Counts:
     """The counts of ``ask`` on the node of a search that has not begun."""
-    seen: Counter[str] = Counter()
-    free: list[Candidate] = []
-    published = sum(len(view.candidates) for view in search.views)
-    for candidate in _meant(search, ask):
-        state = _state(search, ask, candidate)
-        seen[state] += 1
-        if state == "free":
-            free.append(candidate)
-    matching = seen.total() - seen["other"] - seen["failing"]
+    return counts_of(search, claim, ask, standings(search, ask))
+
+
+def counts_of(
+    search: Search, claim: ClaimPlan, ask: Ask, found: Sequence[Standing]
+) -> Counts:
+    """The counts of standings that are known."""
+    seen = Counter(found)
+    free = [
+        candidate
+        for candidate, standing in zip(candidates(search), found, strict=True)
+        if standing is Standing.FREE
+    ]
+    matching = len(found) - seen[Standing.UNWANTED] - seen[Standing.FAILING]
     return Counts(
         needed=max(1, matching) if ask.everything else ask.count,
-        published=published,
+        published=len(found),
         matching=matching,
-        failing=seen["failing"],
-        in_use=seen["in_use"],
-        tainted=seen["tainted"],
-        full=seen["full"],
-        free=seen["free"],
+        failing=seen[Standing.FAILING],
+        in_use=seen[Standing.IN_USE],
+        tainted=seen[Standing.TAINTED],
+        full=seen[Standing.NO_CAPACITY] + seen[Standing.NO_COUNTERS],
+        free=seen[Standing.FREE],
         limits=tuple(
             _limit(constraint, free)
             for constraint in claim.constraints
@@ -92,36 +120,49 @@ def count(search: Search, claim: ClaimPlan, ask: Ask) -> Counts:
     )
 
 
-def _meant(search: Search, ask: Ask) -> Iterator[Candidate]:
-    """The devices that may serve: for a request for all, those it stands for."""
-    if ask.everything:
-        yield from search.everything[ask]
-        return
+def candidates(search: Search) -> Iterator[Candidate]:
+    """The devices of a node in the order of the search."""
     for view in search.views:
         yield from view.candidates
 
 
-def _state(search: Search, ask: Ask, candidate: Candidate) -> str:
+def standings(search: Search, ask: Ask) -> list[Standing]:
+    """Where each of a node's devices stands for ``ask``; the search has not begun."""
+    meant = set(map(id, search.everything[ask])) if ask.everything else None
+    return [
+        Standing.UNWANTED
+        if meant is not None and id(candidate) not in meant
+        else _standing(search, ask, candidate)
+        for candidate in candidates(search)
+    ]
+
+
+def _standing(search: Search, ask: Ask, candidate: Candidate) -> Standing:
     try:
         if not search.matcher.selectable(ask, candidate):
-            return "other"
+            return Standing.UNWANTED
     except (AllocationError, NotSupportedError):
-        return "failing"
+        return Standing.FAILING
+    return availability(search, ask, candidate)
+
+
+def availability(search: Search, ask: Ask, candidate: Candidate) -> Standing:
+    """Where a device stands if the selectors wanted it."""
     bookings = search.bookings
     if not bookings.is_free(ask, candidate):
-        return "in_use"
+        return Standing.IN_USE
     if bookings.is_kept_away(ask, candidate):
-        return "tainted"
+        return Standing.TAINTED
     try:
         if not bookings.has_room(ask, candidate):
-            return "full"
+            return Standing.NO_CAPACITY
         pick = bookings.take(ask, candidate)
     except (AllocationError, NotSupportedError):
-        return "failing"
+        return Standing.FAILING
     if pick is None:
-        return "full"
+        return Standing.NO_COUNTERS
     bookings.forget(pick)
-    return "free"
+    return Standing.FREE
 
 
 def concerns(constraint: Constraint, ask: Ask) -> bool:
@@ -137,7 +178,8 @@ def _limit(constraint: Constraint, free: Iterable[Candidate]) -> Limit:
     most = max(tally.values(), default=0)
     if distinct:
         most = len(tally)
-    return Limit(attribute, distinct, most, without)
+    split = tuple((str(value), number) for (_, value), number in tally.most_common(8))
+    return Limit(attribute, distinct, most, without, split)
 
 
 def values(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
 from dra.allocation import reasons
@@ -127,13 +127,13 @@ class Question:
         claims: Sequence[ResourceClaim],
         *,
         features: Features = DEFAULT,
-        quirks: Mode = "none",
+        quirks: Mode | Collection[Quirk] = "none",
         budget: Budget = DEFAULT_BUDGET,
         new_share_id: Callable[[], str] | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.features = features
-        self.quirks = of_mode(quirks)
+        self.quirks = of_mode(quirks) if isinstance(quirks, str) else frozenset(quirks)
         self.classic = Quirk.CLASSIC_ALLOCATOR in self.quirks and not (
             features.device_binding_and_status
             or features.consumable_capacity
@@ -171,6 +171,19 @@ class Question:
 
     def on_first_of(self, node_names: Sequence[str]) -> Outcome:
         """As :func:`place`."""
+        found, error = self._first(node_names)
+        if found is None:
+            return DoesNotFit("", self.why(node_names, error))
+        return found
+
+    def fits_on_first_of(self, node_names: Sequence[str]) -> Fits | GaveUp | None:
+        """The same without a reason, which costs more than the answer."""
+        return self._first(node_names)[0]
+
+    def _first(
+        self, node_names: Sequence[str]
+    ) -> tuple[Fits | GaveUp | None, AllocationError | None]:
+        """The first node that fits, and the first error among those that do not."""
         first_error: AllocationError | None = None
         sweep = Sweep(self, expected=1)
         for tried, name in enumerate(node_names):
@@ -181,9 +194,9 @@ class Question:
                 if isinstance(found, DRAError):
                     raise found
                 if isinstance(found, GaveUp):
-                    return found
+                    return found, first_error
                 if found is not None:
-                    return self.fits(name, found)
+                    return self.fits(name, found), first_error
             except AllocationError as error:
                 ends = Quirk.ERROR_ENDS_ATTEMPT in self.quirks
                 if self.plan.problem is not None or (ends and not error.node_only):
@@ -192,7 +205,7 @@ class Question:
                     first_error = error
         if first_error is not None and not first_error.node_only:
             raise first_error
-        return DoesNotFit("", self.why(node_names, first_error))
+        return None, first_error
 
     def why(
         self, node_names: Sequence[str], error: AllocationError | None = None
@@ -218,9 +231,14 @@ class Question:
             text += f" {skipped:,} more could not be asked: {error}."
         return text
 
-    def _counts(self, node_name: str) -> NodeCounts:
+    def prepared(self, node_name: str) -> Search:
+        """A search on one node that is ready to begin. Raises AllocationError."""
         search = self._search(node_name)
         search.check()
+        return search
+
+    def _counts(self, node_name: str) -> NodeCounts:
+        search = self.prepared(node_name)
         return {
             ask: count(search, claim, ask)
             for claim in self.plan.claims
@@ -235,8 +253,7 @@ class Question:
         """
         try:
             self.meter.look()
-            search = self._search(node_name)
-            search.check()
+            search = self.prepared(node_name)
             found = search.run()
         except OutOfBudgetError as error:
             return GaveUp(node_name, error.steps, reasons.gave_up(error.steps))
