@@ -1,8 +1,8 @@
 """``matchAttribute`` and ``distinctAttribute`` while devices come and go.
 
 A constraint is told of every device that the search takes (``add``, which may
-refuse it) and gives up again (``remove``, always the last one added that it
-applies to).
+refuse it, or raise AllocationError where a derived attribute has no value) and gives
+up again (``remove``, always the last one added that it applies to).
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
+from dra.allocation.derived import derived_attribute
 from dra.allocation.quirks import Quirk
 from dra.allocation.request import Ask
+from dra.allocation.views import Candidate
 from dra.objects import Constraint, Device, DeviceAttribute
 
 
@@ -25,7 +27,7 @@ class Values(NamedTuple):
 class Rule(Protocol):
     """One constraint of one claim."""
 
-    def add(self, ask: Ask, device: Device, driver: str) -> bool: ...
+    def add(self, ask: Ask, candidate: Candidate) -> bool: ...
 
     def remove(self, ask: Ask) -> None: ...
 
@@ -66,6 +68,20 @@ def find_attribute(device: Device, driver: str, name: str) -> DeviceAttribute | 
     if slash and domain == driver:
         return attributes.get(identifier)
     return None
+
+
+def attribute_for(
+    ask: Ask, candidate: Candidate, name: str, *, lists: bool
+) -> DeviceAttribute | None:
+    """The attribute as a constraint sees it when ``ask`` gets the device.
+
+    What the request derives comes before what the driver publishes. Raises
+    AllocationError.
+    """
+    found = derived_attribute(ask, candidate, name, lists=lists)
+    if found is None:
+        found = find_attribute(candidate.device, candidate.id.driver, name)
+    return found
 
 
 def scalar(attribute: DeviceAttribute) -> tuple[str, object] | None:
@@ -117,10 +133,10 @@ class Match(_Rule):
         self.count = 0
         self.value: tuple[str, object] | None = None
 
-    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+    def add(self, ask: Ask, candidate: Candidate) -> bool:
         if not self.applies(ask):
             return True
-        found = find_attribute(device, driver, self.attribute)
+        found = attribute_for(ask, candidate, self.attribute, lists=False)
         if found is None:
             return False
         value = scalar(found)
@@ -147,10 +163,10 @@ class MatchLists(_Rule):
         self.common: list[Values] = []
         self.narrowest: Values | None = None
 
-    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+    def add(self, ask: Ask, candidate: Candidate) -> bool:
         if not self.applies(ask):
             return True
-        found = find_attribute(device, driver, self.attribute)
+        found = attribute_for(ask, candidate, self.attribute, lists=True)
         values = None if found is None else value_set(found)
         if values is None:
             return False
@@ -182,10 +198,10 @@ class Distinct(_Rule):
         self.lists = lists
         self.taken: list[Values] = []
 
-    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+    def add(self, ask: Ask, candidate: Candidate) -> bool:
         if not self.applies(ask):
             return True
-        values = self._values(device, driver)
+        values = self._values(ask, candidate)
         if values is None or any(_overlap(values, other) for other in self.taken):
             return False
         self.taken.append(values)
@@ -195,8 +211,8 @@ class Distinct(_Rule):
         if self.applies(ask):
             self.taken.pop()
 
-    def _values(self, device: Device, driver: str) -> Values | None:
-        found = find_attribute(device, driver, self.attribute)
+    def _values(self, ask: Ask, candidate: Candidate) -> Values | None:
+        found = attribute_for(ask, candidate, self.attribute, lists=self.lists)
         if found is None:
             return None
         if self.lists:
@@ -216,10 +232,10 @@ class ForgetfulDistinct(Distinct):
         super().__init__(requests, attribute, lists=lists)
         self.last: dict[str, Values] = {}
 
-    def add(self, ask: Ask, device: Device, driver: str) -> bool:
+    def add(self, ask: Ask, candidate: Candidate) -> bool:
         if not self.applies(ask):
             return True
-        values = self._values(device, driver)
+        values = self._values(ask, candidate)
         if values is None:
             return False
         if any(_overlap(values, other) for other in self.last.values()):

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dra.allocation.constraints import find_attribute, scalar
+from dra.allocation.derived import derived_values
 from dra.allocation.features import Features
 from dra.allocation.layout import NodeView
 from dra.allocation.matching import Trouble, Verdict, chain_verdicts, verdicts
@@ -162,7 +163,17 @@ class _Facts:
         homes = _homes(table) if any(c.constraints for c in plan.claims) else None
         for name in _attributes(plan):
             assert homes is not None
-            self._add_attribute(name, homes, lists=features.list_type_attributes)
+            derived = dict.fromkeys(a.derived[name] for a in asks if name in a.derived)
+            self._add_attribute(
+                name,
+                homes,
+                lists=features.list_type_attributes,
+                derived=bool(derived),
+            )
+            for expression in derived:
+                codes, meanings = derived_values(expression, table)
+                codes = np.where(self.relevant, codes, 0)
+                self._add(codes, len(meanings), meanings)
 
     def _add(
         self, codes: Codes, size: int, meanings: Sequence[Hashable] | None
@@ -187,19 +198,21 @@ class _Facts:
                 codes = np.where(self.relevant, taints.codes, 0)
                 self._add(codes, len(taints.meanings), taints.meanings)
 
-    def _add_attribute(self, name: str, homes: Codes, *, lists: bool) -> None:
+    def _add_attribute(
+        self, name: str, homes: Codes, *, lists: bool, derived: bool
+    ) -> None:
         """The values of an attribute that a constraint compares.
 
         Only which of a node's devices have the same value matters, so values are
-        numbered node by node; where devices of several nodes or lists take part
-        the values themselves are compared.
+        numbered node by node; where devices of several nodes, lists or derived
+        values take part the values themselves are compared.
         """
         column = constraint_column(self.table, name)
         codes = np.where(self.relevant, column.codes, 0)
         used = np.flatnonzero(np.bincount(codes, minlength=column.size)).tolist()
         values = {c: cast("DeviceAttribute", column.raws[c]) for c in used if c}
         listed = lists and any(map(_is_list, values.values()))
-        if listed or bool(np.any((homes < 0) & (codes > 0))):
+        if derived or listed or bool(np.any((homes < 0) & (codes > 0))):
             self.anchors.append(column.dictionary)
             self._add(codes, column.size, None)
             return
@@ -342,6 +355,7 @@ def _shape(plan: Plan) -> bytes:
                         ask.admin,
                         ask.tolerations,
                         ask.capacity_key,
+                        sorted(ask.derived.items()),
                     )
                     for ask in request.alternatives
                 ],

@@ -20,8 +20,9 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 import msgspec
 
 from dra.allocation.booking import Bookings
-from dra.allocation.constraints import Rule, find_attribute, value_set
+from dra.allocation.constraints import Rule, attribute_for, find_attribute, value_set
 from dra.allocation.counters import charge_of, groups_of
+from dra.allocation.derived import derived_attribute
 from dra.allocation.errors import AllocationError
 from dra.allocation.matching import Matcher
 from dra.allocation.quirks import Quirk
@@ -106,6 +107,9 @@ class Insight:
         for name in self.attributes:
             found = find_attribute(device, candidate.id.driver, name)
             yield None if found is None else (value_set(found),)
+        for ask in self.asks:
+            if ask.derived and self.matcher.selectable(ask, candidate):
+                yield _derived_values(ask, candidate, lists=self.matcher.lists)
         yield bookings.is_dedicated(candidate)
         yield bookings.is_held(candidate)
         if bookings.sharing:
@@ -150,7 +154,7 @@ class Insight:
     def _is_refused(self, ask: Ask, candidate: Candidate) -> bool:
         """Whether a constraint refuses the device next to those of its claim."""
         for rule in self.rules[ask.claim_index]:
-            if not rule.add(ask, candidate.device, candidate.id.driver):
+            if not rule.add(ask, candidate):
                 return True
             rule.remove(ask)
         return False
@@ -177,8 +181,9 @@ def insight_into(
     try:
         for ask in asks:
             for candidate in candidates:
-                matcher.selectable(ask, candidate)
                 bookings.has_room(ask, candidate)
+                if matcher.selectable(ask, candidate):
+                    _derived_values(ask, candidate, lists=matcher.lists)
     except (AllocationError, NotSupportedError):
         return None
     if Quirk.MATCH_STAYS_NARROW in quirks and matcher.lists:
@@ -213,10 +218,21 @@ def _holders(
     ask: Ask, name: str, candidates: Iterable[Candidate], matcher: Matcher
 ) -> int:
     return sum(
-        find_attribute(c.device, c.id.driver, name) is not None
-        and matcher.selectable(ask, c)
+        matcher.selectable(ask, c)
+        and attribute_for(ask, c, name, lists=matcher.lists) is not None
         for c in candidates
     )
+
+
+def _derived_values(ask: Ask, candidate: Candidate, *, lists: bool) -> Hashable:
+    """What the request derives from a device that its selectors select.
+
+    Raises AllocationError.
+    """
+    found = [
+        derived_attribute(ask, candidate, name, lists=lists) for name in ask.derived
+    ]
+    return tuple(None if a is None else value_set(a) for a in found)
 
 
 def _attribute(constraint: Constraint) -> str:

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
-from dra.errors import NotSupportedError
 from dra.objects import (
     Constraint,
     DeviceClass,
@@ -49,7 +48,8 @@ class Ask:
     ``result_name`` is what results carry (``request`` or ``request/subrequest``),
     ``parent`` is the request's own name. ``count`` means nothing when ``everything``
     is set: then all matching devices are wanted. ``selectors`` are those of the
-    class, then those of the request; ``chain`` is their expressions.
+    class, then those of the request; ``chain`` is their expressions. ``derived`` has
+    the expressions of derived attributes that a constraint compares, by name.
     """
 
     claim_index: int
@@ -66,6 +66,7 @@ class Ask:
     tolerations: tuple[Toleration, ...]
     capacity: Mapping[str, RawQuantity]
     capacity_key: tuple[tuple[str, RawQuantity], ...]
+    derived: Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -118,8 +119,7 @@ def make_plan(
     """Check and normalise ``claims``.
 
     Never raises for a bad claim: that is ``Plan.problem`` or
-    ``ClaimPlan.problem``. Raises NotSupportedError for a request that uses
-    something the engine does not know.
+    ``ClaimPlan.problem``.
     """
     plans: list[ClaimPlan] = []
     for index, claim in enumerate(claims):
@@ -241,8 +241,6 @@ class _ClaimReader:
         else:
             admin = part.admin_access
         where = f"{self.where}, request {name}"
-        if part.derived_attributes:
-            raise NotSupportedError(f"derived attributes ({where})")
         selectors = _selectors(part.selectors, where, where)
         if admin is not None and not self.features.admin_access:
             raise AllocationError(
@@ -274,7 +272,25 @@ class _ClaimReader:
             tolerations=tuple(part.tolerations or ()),
             capacity=capacity,
             capacity_key=tuple(sorted(capacity.items())),
+            derived=self._derived(part),
         )
+
+    def _derived(self, part: ExactRequest | SubRequest) -> dict[str, str]:
+        """What some constraint compares.
+
+        With the gate off the scheduler does as if there were none.
+        """
+        if not self.features.derived_attributes:
+            return {}
+        compared = {
+            c.match_attribute or c.distinct_attribute
+            for c in self.claim.spec.devices.constraints or ()
+        }
+        return {
+            d.name: d.expression
+            for d in part.derived_attributes or ()
+            if d.name in compared
+        }
 
     def _class(self, name: str, where: str) -> DeviceClass:
         if not name:

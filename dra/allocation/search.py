@@ -158,8 +158,8 @@ class Search:
     def run(self) -> Solution | None:
         """The first solution, or None.
 
-        Raises AllocationError for a selector that fails on a device it reaches,
-        OutOfBudgetError when the meter says so.
+        Raises AllocationError for a selector or derived attribute that fails on a
+        device it reaches, OutOfBudgetError when the meter says so.
         """
         stack: list[_Frame] = []
         at: _Place | None = _Place()
@@ -367,7 +367,7 @@ class Search:
         if pick is None:
             return False
         for done, rule in enumerate(rules):
-            if rule.add(ask, candidate.device, candidate.id.driver):
+            if rule.add(ask, candidate):
                 continue
             if ask.everything:
                 raise AllocationError(

@@ -131,8 +131,8 @@ def test_a_class_that_does_not_exist_is_named(lab: Lab):
 
 
 def test_what_the_engine_does_not_know_is_said_and_not_guessed(lab: Lab):
-    derived = [{"name": "x", "expression": "1"}]
-    lab.put(build.claim("new", build.request(derivedAttributes=derived)))
+    odd = {"cel": {"expression": "google.protobuf.Int32Value{value: 1} == 1"}}
+    lab.put(build.claim("new", build.request(selectors=[odd])))
     run = lab.execute(lab.start("new"))
     assert run.state == "failed"
     assert run.reason.startswith("not supported yet: ")

@@ -153,14 +153,12 @@ def test_allocate_answers_every_node_as_if_it_were_the_only_one():
 
 
 def test_allocate_says_what_is_not_supported():
-    derived = exactly(derivedAttributes=[{"name": "d/x", "expression": "1"}])
-    case = question(
-        claims=[{**claim("c"), "spec": {"devices": {"requests": [derived]}}}]
-    )
+    odd = exactly("r", 1, "google.protobuf.Int32Value{value: 1} == 1")
+    case = question(claims=[{**claim("c"), "spec": {"devices": {"requests": [odd]}}}])
 
     (answer,) = lines(dra("allocate", stdin=json.dumps(case)))
 
-    assert "derived attributes" in answer["notSupported"]
+    assert "protobuf" in answer["notSupported"]
     assert "not supported yet" in answer["error"]
 
 

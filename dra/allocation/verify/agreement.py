@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dra import cel
 from dra.allocation.features import Features
+from dra.allocation.verify.devices import as_input
 from dra.allocation.verify.taken import Taken
 from dra.allocation.verify.violations import Code, Violation
 from dra.allocation.verify.wants import Wanted
+from dra.errors import NotSupportedError
 from dra.objects import Constraint, DeviceAttribute
 
 
@@ -41,7 +44,12 @@ def check_constraints(
         for one in taken:
             if not _concerns(constraint, one):
                 continue
-            found = _read(one, name or "", lists=features.list_type_attributes)
+            try:
+                found = _read(one, name or "", features)
+            except _UnderivableError as error:
+                words = f"has no answer to its derived attribute {name}: {error}"
+                yield one.violation(Code.DERIVED_ATTRIBUTE, words)
+                continue
             if found is None:
                 words = f"does not have the attribute {name} that a constraint compares"
                 yield one.violation(Code.CONSTRAINT_BROKEN, words)
@@ -86,9 +94,21 @@ def _repetition(
                 break
 
 
-def _read(one: Taken, name: str, *, lists: bool) -> Values | None:
-    """The attribute as a constraint sees it, None where the device does not have it."""
-    attribute = _attribute(one, name)
+class _UnderivableError(Exception):
+    """The expression of a derived attribute has no answer for a device."""
+
+
+def _read(one: Taken, name: str, features: Features) -> Values | None:
+    """The attribute as a constraint sees it, None where the device does not have it.
+
+    What the request derives comes before what the driver publishes. Raises
+    _UnderivableError.
+    """
+    lists = features.list_type_attributes
+    attribute = _published(one, name)
+    for derived in one.want.body.derived_attributes or ():
+        if derived.name == name and features.derived_attributes:
+            attribute = _derived(one, derived.expression, lists=lists)
     if attribute is None:
         return None
     for kind, members in (
@@ -110,7 +130,23 @@ def _read(one: Taken, name: str, *, lists: bool) -> Values | None:
     return None if lists else Values("", frozenset())
 
 
-def _attribute(one: Taken, name: str) -> DeviceAttribute | None:
+def _derived(one: Taken, expression: str, *, lists: bool) -> DeviceAttribute:
+    try:
+        program = cel.compile(
+            expression,
+            features=cel.CelFeatures(list_type_attributes=lists),
+            environment="stored",
+            derived=True,
+        )
+        given = cel.device_value(as_input(one.found), lists=lists)
+        return cel.derive(program, given)
+    except cel.CompileError as error:
+        raise _UnderivableError(error.message) from error
+    except (cel.EvaluationError, NotSupportedError) as error:
+        raise _UnderivableError(str(error)) from error
+
+
+def _published(one: Taken, name: str) -> DeviceAttribute | None:
     """As spelled, else without the domain where that is the driver's."""
     attributes = one.found.device.attributes or {}
     if name in attributes:

@@ -17,6 +17,7 @@ class Code(enum.StrEnum):
     CONSTRAINT_BROKEN = "constraint-broken"
     CONSUMED_CAPACITY = "consumed-capacity"
     COUNTERS_OVERDRAWN = "counters-overdrawn"
+    DERIVED_ATTRIBUTE = "derived-attribute"
     DEVICE_UNKNOWN = "device-unknown"
     DEVICE_IN_USE = "device-in-use"
     FEATURE_OFF = "feature-off"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dra.allocation import AllocationError, DoesNotFit, Features, Fits
-from dra.errors import NotSupportedError
 from tests.dra.allocation.world import (
     ask,
     cluster,
@@ -157,13 +156,6 @@ def test_binding_conditions_go_into_the_result_only_with_their_gate():
     assert only.binding_conditions == ["attached"]
     assert only.binding_failure_conditions == ["failed"]
     assert isinstance(ask(world, wanted(exactly()), features=off), DoesNotFit)
-
-
-def test_derived_attributes_are_refused():
-    derived = exactly(derivedAttributes=[{"name": "derived/x", "expression": "1"}])
-
-    with pytest.raises(NotSupportedError, match="derived attributes"):
-        ask(cluster(devices(device())), wanted(derived))
 
 
 @pytest.mark.parametrize(
