@@ -30,19 +30,25 @@ const lines = (text) => text.replace(/\r\n?/g, "\n");
 /**
  * Shows the diagnostics that are in the page.
  *
- * @param {object | null} parameters what the request that brought them was sent with: the
+ * @param {object | null} request what htmx asked that brought them, `{path, parameters}`: the
  *   expression in there is the one they are about, whatever has been typed since
  */
-function diagnose(parameters) {
+function diagnose(request) {
   for (const [textarea, editor] of editors) {
     const selector = `script[data-cel-diagnostics="${CSS.escape(textarea.id)}"]`;
     const script = textarea.id ? document.querySelector(selector) : null;
     if (script === (applied.get(editor) ?? null)) continue;
     applied.set(editor, script);
-    const sent = parameters?.[textarea.name];
-    const read = typeof sent === "string" ? lines(sent) : editor.text;
+    const read = lines(sentAs(textarea.name, request) ?? editor.text);
     editor.showDiagnostics(script ? parsed(script.textContent) : [], read);
   }
+}
+
+/** The value of a field in a request, or null; an element that refreshes itself has it in its address. */
+function sentAs(name, request) {
+  const sent = request?.parameters?.[name];
+  if (typeof sent === "string" || !request?.path) return sent ?? null;
+  return new URL(request.path, location.href).searchParams.get(name);
 }
 
 function parsed(json) {
@@ -57,6 +63,6 @@ wheneverLoaded(upgrade);
 for (const name of ["htmx:afterSwap", "htmx:afterSettle"]) {
   document.addEventListener(name, (event) => {
     forget();
-    diagnose(event.detail?.requestConfig?.parameters ?? null);
+    diagnose(event.detail?.requestConfig ?? null);
   });
 }

@@ -34,11 +34,16 @@ const KIND_OF_TYPE = new Map([
 export function complete(text, catalog, asked) {
   const place = placeAt(text);
   if (!place) return null;
-  const options = OPTIONS[place.place](place, catalog, asked || place.from < text.length);
-  if (!options.length) return null;
-  const validFor = place.string ? ANYTHING_IN_A_STRING : WORD;
-  return { from: place.from, options, validFor };
+  const typed = text.slice(place.from);
+  const options = OPTIONS[place.place](place, catalog, asked || typed !== "");
+  const of = place.string ? ANYTHING_IN_A_STRING : WORD;
+  // CodeMirror also finds letters far apart: "foo" in format.dns1123Subdomain.
+  const fits = (written) => of.test(written) && options.some(({ label }) => has(label, written));
+  const found = options.filter(({ label }) => has(label, typed));
+  return found.length ? { from: place.from, options: found, validFor: fits } : null;
 }
+
+const has = (label, typed) => label.toLowerCase().includes(typed.toLowerCase());
 
 const OPTIONS = {
   start: (place, catalog, asked) => {

@@ -125,12 +125,12 @@ const INFO_LEAST = 220; // narrower than this it goes below or above the list
 export function beside(_view, list, option, info, space) {
   const right = space.right - list.right;
   const left = list.left - space.left;
-  const room = Math.max(right, left);
   const height = info.bottom - info.top;
-  if (room >= Math.min(INFO_LEAST, info.right - info.left)) {
+  const enough = Math.min(INFO_LEAST, info.right - info.left);
+  if (Math.max(right, left) >= enough) {
     const top = Math.max(space.top, Math.min(option.top, space.bottom - height)) - list.top;
-    const side = right >= Math.min(left, INFO_LEAST) ? "left" : "right";
-    return { style: `top: ${top}px; ${side}: 100%; max-width: ${Math.min(INFO_WIDTH, room)}px` };
+    const [edge, room] = right >= enough ? ["left", right] : ["right", left];
+    return { style: `top: ${top}px; ${edge}: 100%; max-width: ${Math.min(INFO_WIDTH, room)}px` };
   }
   const below = space.bottom - list.bottom;
   const edge = below >= height || below > list.top - space.top ? "top" : "bottom";

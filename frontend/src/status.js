@@ -54,6 +54,7 @@ export function statusLine(id, hint) {
     const render = (state) => {
       const { text, tone } = remark(state) ?? { text: "", tone: "" };
       if (said.textContent !== text) said.textContent = text;
+      dom.title = text;
       dom.dataset.tone = tone;
       keys.hidden = text !== "";
     };
@@ -64,13 +65,18 @@ export function statusLine(id, hint) {
 }
 
 const theme = EditorView.theme({
+  // One line, as wide as the editor, whatever it says: nothing may move while people type.
   ".cel-status": {
-    minHeight: "1.5rem",
-    padding: "0.15rem var(--gap-2)",
+    width: "0",
+    minWidth: "100%",
+    height: "1.5rem",
+    padding: "0 var(--gap-2)",
+    overflow: "hidden",
     color: "var(--text-3)",
     fontSize: "var(--size-1)",
-    lineHeight: "1.2rem",
-    overflowWrap: "anywhere",
+    lineHeight: "1.5rem",
+    textOverflow: "ellipsis",
+    whiteSpace: "nowrap",
   },
   ".cel-status[data-tone=bad]": { color: "var(--bad)" },
   ".cel-status[data-tone=warn]": { color: "var(--warn)" },

@@ -423,6 +423,23 @@ def test_every_colour_can_be_read(theme: str, browser: Browser) -> None:
         )
 
 
+def size(page: Page) -> tuple[float, float]:
+    box = page.locator(".cm-editor").bounding_box()
+    assert box
+    return box["width"], box["height"]
+
+
+def test_a_long_complaint_moves_nothing(browser: Browser) -> None:
+    body = FORM.format(expression="foo").replace('hx-get="/evaluate"', "")
+    with editor_page(browser, body=body) as at:
+        before = size(at.page)
+        long = {"start": 0, "end": 3, "severity": "error", "message": "foo bar " * 200}
+        swap_in(at.page, diagnostics(long), "foo")
+        expect(at.page.get_by_role("status").first).to_contain_text("foo bar")
+        assert size(at.page) == before
+        assert at.page.evaluate("document.documentElement.scrollWidth") == 900
+
+
 def test_a_narrow_page_never_scrolls_sideways(browser: Browser) -> None:
     with editor_page(browser) as at:
         at.page.set_viewport_size({"width": 400, "height": 700})
