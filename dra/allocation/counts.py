@@ -11,7 +11,7 @@ import enum
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from dra.allocation.constraints import Values, find_attribute, value_set
+from dra.allocation.constraints import Values, attribute_for, value_set
 from dra.allocation.errors import AllocationError
 from dra.allocation.request import Ask, ClaimPlan
 from dra.allocation.search import Search
@@ -113,7 +113,7 @@ def counts_of(
         full=seen[Standing.NO_CAPACITY] + seen[Standing.NO_COUNTERS],
         free=seen[Standing.FREE],
         limits=tuple(
-            _limit(constraint, free)
+            _limit(constraint, ask, free, lists=search.matcher.lists)
             for constraint in claim.constraints
             if concerns(constraint, ask)
         ),
@@ -171,10 +171,12 @@ def concerns(constraint: Constraint, ask: Ask) -> bool:
     return not names or ask.parent in names or ask.result_name in names
 
 
-def _limit(constraint: Constraint, free: Iterable[Candidate]) -> Limit:
+def _limit(
+    constraint: Constraint, ask: Ask, free: Iterable[Candidate], *, lists: bool
+) -> Limit:
     distinct = constraint.match_attribute is None
     attribute = constraint.match_attribute or constraint.distinct_attribute or ""
-    tally, without = values(attribute, free)
+    tally, without = _values(attribute, ask, free, lists=lists)
     most = max(tally.values(), default=0)
     if distinct:
         most = len(tally)
@@ -182,14 +184,20 @@ def _limit(constraint: Constraint, free: Iterable[Candidate]) -> Limit:
     return Limit(attribute, distinct, most, without, split)
 
 
-def values(
-    attribute: str, candidates: Iterable[Candidate]
+def _values(
+    attribute: str, ask: Ask, candidates: Iterable[Candidate], *, lists: bool
 ) -> tuple[Counter[tuple[str, object]], int]:
-    """How many candidates have each value, and how many have none."""
+    """How many candidates have each value, and how many have none.
+
+    A device of which the request cannot derive the attribute has none.
+    """
     tally: Counter[tuple[str, object]] = Counter()
     without = 0
     for candidate in candidates:
-        found = find_attribute(candidate.device, candidate.id.driver, attribute)
+        try:
+            found = attribute_for(ask, candidate, attribute, lists=lists)
+        except AllocationError:
+            found = None
         members: Values | None = None if found is None else value_set(found)
         if members is None:
             without += 1

@@ -138,6 +138,8 @@ class Question:
             features.device_binding_and_status
             or features.consumable_capacity
             or features.list_type_attributes
+            or features.derived_attributes
+            or features.device_compatibility_groups
         )
         self.meter = Meter(budget)
         self.new_share_id = new_share_id or _random_share_id

@@ -108,6 +108,19 @@ def test_nothing_fits_where_nothing_is_aligned():
     assert isinstance(ask(world, aligned()), DoesNotFit)
 
 
+def test_the_reason_counts_what_is_derived():
+    world = cluster(devices(gpu("g0", 0), gpu("g1", 1), gpu("g2", 1)))
+    three = wanted(exactly("r", 3, **derives(attribute("numa"))), constraints=[AGREE])
+
+    outcome = ask(world, three)
+
+    assert isinstance(outcome, DoesNotFit)
+    assert outcome.reason == (
+        "Node n1 does not have 3 free devices of class gpu with equal derived/numa: "
+        "it has 2 (request r)."
+    )
+
+
 def test_devices_can_be_kept_apart_by_what_is_derived():
     world = cluster(devices(gpu("g0", 0), gpu("g1", 2), gpu("g2", 3)))
     parity = exactly("r", 2, **derives(f"{attribute('numa')} % 2"))
@@ -379,6 +392,15 @@ def test_a_version_agrees_with_that_of_a_driver():
 
 
 # --- the gate -------------------------------------------------------------------
+
+
+def test_the_older_allocator_of_the_scheduler_is_not_asked():
+    """It is for stable features alone; it knows no distinctAttribute."""
+    world = cluster(devices(gpu("g0", 0), gpu("g1", 1)))
+    only = Features.from_gates({"derivedAttributes": True})
+    one = wanted(exactly("r", 2, **derives(attribute("numa"))), constraints=[DIFFER])
+
+    assert given(ask(world, one, features=only, quirks="1.36")) == ["r=g0", "r=g1"]
 
 
 def test_with_the_gate_off_it_is_ignored():
