@@ -1,0 +1,158 @@
+"""What 1.37 checks beyond 1.36, as its documentation says."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from dra.validation.gates import ALL_OF_1_36
+from tests.dra.validation.objects import Json, claim, piece, request
+from tests.dra.validation.writes import create, faults, update_status
+
+NEWER = dataclasses.replace(
+    ALL_OF_1_36,
+    release=(1, 37),
+    derived_attributes=True,
+    device_compatibility_groups=True,
+)
+DRIVER = "gpu.example.com"
+
+
+def test_names_with_two_slashes_are_refused():
+    sent = piece(DRIVER, {"name": "gpu-0", "attributes": {"a.b/c/d": {"int": 1}}})
+    assert create(sent).accepted
+    assert faults(create(sent, features=NEWER)) == [
+        ("spec.devices[0].attributes", "FieldValueInvalid")
+    ]
+
+
+def _range(default: str, **limits: str) -> Json:
+    capacity = {
+        "value": "8Gi",
+        "requestPolicy": {"default": default, "validRange": limits},
+    }
+    shared = {"name": "gpu-0", "allowMultipleAllocations": True}
+    return piece(DRIVER, {**shared, "capacity": {"memory": capacity}})
+
+
+RANGE = "spec.devices[0].capacity[memory].requestPolicy.validRange"
+
+
+def test_a_step_has_to_lead_somewhere():
+    sent = _range("1Gi", min="1Gi", step="-1Gi")
+    assert (f"{RANGE}.step", "FieldValueInvalid") in faults(
+        create(sent, features=NEWER)
+    )
+
+
+def test_a_default_outside_the_range_is_told_at_the_default():
+    sent = _range("1Gi", min="2Gi")
+    assert faults(create(sent)) == [(f"{RANGE}.min", "FieldValueInvalid")]
+    assert faults(create(sent, features=NEWER)) == [
+        (f"{RANGE}.default", "FieldValueInvalid")
+    ]
+
+
+def test_tolerations_of_results_are_looked_at():
+    sent = claim(request("gpu", "gpu"))
+    result: Json = {"request": "gpu", "driver": DRIVER, "pool": "n1", "device": "gpu-0"}
+    result["tolerations"] = [{"operator": "Maybe"}]
+    status = {"allocation": {"devices": {"results": [result]}}}
+    assert update_status(sent, status).accepted
+    assert faults(update_status(sent, status, features=NEWER)) == [
+        (
+            "status.allocation.devices.results[0].tolerations[0].operator",
+            "FieldValueNotSupported",
+        )
+    ]
+
+
+# --- derived attributes ---------------------------------------------------------------------
+
+DERIVED = "spec.devices.requests[0].exactly.derivedAttributes"
+
+
+def _derived(*attributes: Json, **constraint: object) -> Json:
+    return claim(
+        request("gpu", "gpu", derivedAttributes=list(attributes)),
+        request("nic", "nic"),
+        constraints=[{"matchAttribute": "a.com/rack", **constraint}],
+    )
+
+
+RACK = {"name": "a.com/rack", "expression": 'device.attributes["a.com"].rack'}
+
+
+def test_a_derived_attribute_that_a_constraint_uses_is_accepted():
+    assert create(_derived(RACK), features=NEWER).accepted
+    assert create(_derived(RACK, requests=["gpu"]), features=NEWER).accepted
+
+
+def test_a_derived_attribute_that_no_constraint_of_its_request_uses_is_told():
+    found = create(_derived(RACK, requests=["nic"]), features=NEWER)
+    assert faults(found) == [(f"{DERIVED}[0].name", "FieldValueInvalid")]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ['"text"', "1", "device.driver", 'semver("1.2.3")', "[1, 2]", "true"],
+)
+def test_a_derived_attribute_has_the_type_of_an_attribute(expression):
+    sent = _derived({**RACK, "expression": expression})
+    assert create(sent, features=NEWER).accepted
+
+
+@pytest.mark.parametrize("expression", ["1.5", "{}", 'quantity("1Gi")', "device"])
+def test_a_derived_attribute_of_another_type_is_told(expression):
+    found = create(_derived({**RACK, "expression": expression}), features=NEWER)
+    assert faults(found) == [(f"{DERIVED}[0].expression", "FieldValueInvalid")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "wrong"),
+    [
+        ({"name": ""}, [("name", "FieldValueRequired")]),
+        ({"expression": ""}, [("expression", "FieldValueRequired")]),
+        ({"expression": "device."}, [("expression", "FieldValueInvalid")]),
+        ({"expression": "1" * 10_241}, [("expression", "FieldValueTooLong")]),
+    ],
+)
+def test_a_derived_attribute_has_a_name_and_an_expression(changed, wrong):
+    found = create(_derived({**RACK, **changed}), features=NEWER)
+    assert faults(found) == [(f"{DERIVED}[0].{name}", why) for name, why in wrong]
+
+
+def test_a_derived_attribute_is_there_once():
+    found = create(_derived(RACK, RACK), features=NEWER)
+    assert faults(found) == [(f"{DERIVED}[1]", "FieldValueDuplicate")]
+
+
+def test_without_the_gate_derived_attributes_are_dropped():
+    found = create(_derived({"name": "", "expression": ""}))
+    assert found.accepted
+    details = found.object["spec"]["devices"]["requests"][0]["exactly"]
+    assert "derivedAttributes" not in details
+
+
+# --- compatibility groups ------------------------------------------------------------------
+
+
+def _groups(*groups: str) -> Json:
+    use = {"counterSet": "set", "counters": {"memory": {"value": "1Gi"}}}
+    device = {
+        "name": "gpu-0",
+        "consumesCounters": [{**use, "compatibilityGroups": list(groups)}],
+    }
+    return piece(DRIVER, device)
+
+
+def test_a_device_has_up_to_two_compatibility_groups():
+    assert create(_groups("a", "b"), features=NEWER).accepted
+    field = "spec.devices[0].consumesCounters[0].compatibilityGroups"
+    assert faults(create(_groups("a", "b", "c"), features=NEWER)) == [
+        (field, "FieldValueTooMany")
+    ]
+    assert faults(create(_groups("a", "a"), features=NEWER)) == [
+        (f"{field}[1]", "FieldValueDuplicate")
+    ]

@@ -1,0 +1,100 @@
+"""Every served version is read into one form and answered in the version sent."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from tests.dra.validation.conformance import cases
+from tests.dra.validation.objects import Json, claim, piece, request, template
+from tests.dra.validation.writes import create, faults, update
+
+FLAT: Json = {
+    "apiVersion": "resource.k8s.io/v1beta1",
+    "kind": "ResourceClaim",
+    "metadata": {"name": "claim", "namespace": "team"},
+    "spec": {"devices": {"requests": [{"name": "gpu", "deviceClassName": "gpu"}]}},
+}
+
+
+def test_a_flat_request_of_v1beta1_is_defaulted_flat():
+    found = create(FLAT)
+    assert found.accepted
+    (kept,) = found.object["spec"]["devices"]["requests"]
+    assert kept == {
+        "name": "gpu",
+        "deviceClassName": "gpu",
+        "allocationMode": "ExactCount",
+        "count": 1,
+    }
+
+
+def test_faults_of_v1beta1_stand_at_the_fields_of_v1():
+    sent = copy.deepcopy(FLAT)
+    sent["spec"]["devices"]["requests"][0]["count"] = -1
+    assert faults(create(sent)) == [
+        ("spec.devices.requests[0].exactly.count", "FieldValueInvalid")
+    ]
+
+
+def test_what_is_stored_in_one_version_may_be_sent_in_another():
+    stored = create(claim(request("gpu", "gpu"))).object
+    assert update(stored, FLAT).accepted
+    assert update(FLAT, claim(request("gpu", "gpu"))).accepted
+
+
+def test_a_flat_request_under_v1_is_unknown_fields_and_empty():
+    found = create({**FLAT, "apiVersion": "resource.k8s.io/v1"})
+    assert ("spec.devices.requests[0]", "FieldValueRequired") in faults(found)
+    assert any("deviceClassName" in warning for warning in found.warnings)
+
+
+def test_a_mode_of_another_case_is_no_mode():
+    sent = copy.deepcopy(FLAT)
+    sent["spec"]["devices"]["requests"][0]["allocationMode"] = "all"
+    found = create(sent)
+    assert faults(found) == [
+        ("spec.devices.requests[0].exactly.allocationMode", "FieldValueNotSupported")
+    ]
+    assert '"All", "ExactCount"' in found.causes[0].message
+
+
+def test_devices_of_v1beta1_are_basic():
+    sent = piece(
+        "net.example.com",
+        {
+            "name": "enp0s8",
+            "basic": {
+                "attributes": {
+                    "alias": {"string": ""},
+                    "numa_node": {"int": -1},
+                    "pci_address_bus": {"string": "00"},
+                }
+            },
+        },
+    )
+    sent["apiVersion"] = "resource.k8s.io/v1beta1"
+    found = create(sent)
+    assert found.accepted
+    assert found.object["spec"]["devices"] == sent["spec"]["devices"]
+
+
+@pytest.mark.parametrize("version", ["v1beta1", "v1beta2", "v1"])
+def test_a_template_is_served_in_every_version(version):
+    request_ = FLAT if version == "v1beta1" else claim(request("gpu", "gpu"))
+    sent = template({**request_, "apiVersion": f"resource.k8s.io/{version}"})
+    found = create(sent)
+    assert found.accepted
+    assert found.object["apiVersion"] == sent["apiVersion"]
+
+
+def test_what_was_answered_is_accepted_as_it_is():
+    for case in cases():
+        if case.request.update or not case.accepted:
+            continue
+        first = create(case.request.object, namespaces=case.request.namespaces)
+        again = create(first.object, namespaces=case.request.namespaces)
+        assert again.accepted, case.id
+        assert again.object == first.object, case.id
+        assert not again.defaulted, case.id
