@@ -11,7 +11,10 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any, TextIO, cast
 
+import msgspec
+
 from dra.allocation.errors import AllocationError
+from dra.allocation.explaining import explain
 from dra.allocation.features import Features
 from dra.allocation.outcome import DoesNotFit, Fits, Outcome
 from dra.allocation.placing import Question
@@ -44,12 +47,24 @@ def run(lines: Iterable[str], output: TextIO) -> bool:
     return readable or not seen
 
 
+def run_explanations(lines: Iterable[str], output: TextIO) -> bool:
+    """The same with an explanation per line (``dra.allocation.explaining``)."""
+    seen = readable = False
+    for line in lines:
+        if line.strip():
+            found = answer(line, explained=True)
+            seen = True
+            readable = readable or "notJSON" not in found
+            output.write(_as_line(found) + "\n")
+    return readable or not seen
+
+
 def _as_line(found: Json) -> str:
     return json.dumps(found, separators=(",", ":"))
 
 
-def answer(line: str) -> Json:
-    """The answer to one line."""
+def answer(line: str, *, explained: bool = False) -> Json:
+    """The answer to one line; ``explained``: why, instead of with what."""
     started = time.perf_counter()
     case_id: object = None
     try:
@@ -59,27 +74,35 @@ def answer(line: str) -> Json:
     else:
         if isinstance(case, dict):
             case_id = case.get("id")
-        found = _of_line(case)
+        found = _of_line(case, explained=explained)
     elapsed = round((time.perf_counter() - started) * 1e6)
     return {"id": case_id, **found, "elapsedUs": elapsed}
 
 
-def _of_line(case: object) -> Json:
+def _of_line(case: object, *, explained: bool) -> Json:
     if not isinstance(case, dict):
         return _refusal(LineError("a line must be a JSON object"))
     try:
-        return _of_case(case)
+        return _of_case(case, explained=explained)
     except (ValueError, DRAError, RecursionError) as error:
         return _refusal(error)
 
 
-def _of_case(case: Json) -> Json:
+def _of_case(case: Json, *, explained: bool) -> Json:
     nodes = _nodes(case)
     claims = [read(c, ResourceClaim) for c in _list(case, "claims")]
     features = Features.from_gates(_mapping(case, "features"))
     quirks = cast("Mode", case.get("quirks", "1.36"))
     snapshot = _snapshot(case, nodes)
-
+    if explained:
+        found = explain(
+            snapshot,
+            claims,
+            node_names=[node.metadata.name for node in nodes],
+            features=features,
+            quirks=quirks,
+        )
+        return {"ok": True, "explanation": msgspec.to_builtins(found)}
     question = Question(snapshot, claims, features=features, quirks=quirks)
     if case.get("nodeMode") == "all":
         names = [node.metadata.name for node in nodes]

@@ -17,12 +17,12 @@ WALK = """
 import importlib, json, pkgutil, sys
 import dra
 names = [m.name for m in pkgutil.walk_packages(dra.__path__, "dra.")]
-for name in names:
-    if name != "dra.__main__":
-        importlib.import_module(name)
+command = [n for n in names if n == "dra.__main__" or n.startswith("dra.command")]
+for name in set(names) - set(command):
+    importlib.import_module(name)
 core = sorted(sys.modules)
-if "dra.__main__" in names:
-    importlib.import_module("dra.__main__")
+for name in command:
+    importlib.import_module(name)
 print(json.dumps({"names": names, "core": core, "all": sorted(sys.modules)}))
 """
 

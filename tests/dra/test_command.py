@@ -211,10 +211,10 @@ def claim_for(count, kind="ResourceClaim", **fields):
 
 
 @pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
-def test_fit_says_where_and_which_devices(files, kind):
+def test_allocate_says_where_and_which_devices(files, kind):
     dump, write = files
 
-    run = dra("fit", "--cluster", dump, "--claim", write(claim_for(2, kind)))
+    run = dra("allocate", "--cluster", dump, "--claim", write(claim_for(2, kind)))
 
     assert run.returncode == 0
     assert run.stdout == (
@@ -224,11 +224,11 @@ def test_fit_says_where_and_which_devices(files, kind):
     )
 
 
-def test_fit_says_why_not_and_fails(files):
+def test_allocate_says_why_not_and_fails(files):
     dump, write = files
     path = write(claim_for(2))
 
-    run = dra("fit", "--cluster", dump, "--claim", path, "--node", "n1")
+    run = dra("allocate", "--cluster", dump, "--claim", path, "--node", "n1")
 
     assert run.returncode == 1
     assert run.stdout == (
@@ -237,18 +237,18 @@ def test_fit_says_why_not_and_fails(files):
     )
 
 
-def test_fit_speaks_json_to_tools(files):
+def test_allocate_speaks_json_to_tools(files):
     dump, write = files
     few, many = write(claim_for(1), name="few"), write(claim_for(9), name="many")
 
-    fits = dra("fit", "--json", "--cluster", dump, "--claim", few)
-    not_ = dra("fit", "--json", "--cluster", dump, "--claim", many)
+    fits = dra("allocate", "--json", "--cluster", dump, "--claim", few)
+    not_ = dra("allocate", "--json", "--cluster", dump, "--claim", many)
 
     assert (fits.returncode, json.loads(fits.stdout)["node"]) == (0, "n1")
     assert (not_.returncode, json.loads(not_.stdout)["fits"]) == (1, False)
 
 
-def test_fit_shows_what_a_share_consumes(files, tmp_path):
+def test_allocate_shows_what_a_share_consumes(files, tmp_path):
     _, write = files
     nic = device(
         "nic", allowMultipleAllocations=True, capacity={"speed": {"value": "10G"}}
@@ -256,12 +256,12 @@ def test_fit_shows_what_a_share_consumes(files, tmp_path):
     dump = write(node("n1"), device_class(), devices(nic), name="dump.yaml")
     path = write(claim_for(1, capacity={"requests": {"speed": "2G"}}))
 
-    run = dra("fit", "--cluster", dump, "--claim", path)
+    run = dra("allocate", "--cluster", dump, "--claim", path)
 
     assert "pool/nic (speed 2G)" in run.stdout
 
 
-def test_fit_reads_several_files_and_leaves_broken_objects_out(files):
+def test_allocate_reads_several_files_and_leaves_broken_objects_out(files):
     dump, write = files
     more = write(
         piece("c", *(device(f"d{i}") for i in range(5)), pool="n3", nodeName="n3"),
@@ -271,7 +271,7 @@ def test_fit_reads_several_files_and_leaves_broken_objects_out(files):
     )
 
     run = dra(
-        "fit", "--cluster", dump, "--cluster", more, "--claim", write(claim_for(5))
+        "allocate", "--cluster", dump, "--cluster", more, "--claim", write(claim_for(5))
     )
 
     assert run.returncode == 0
@@ -297,10 +297,10 @@ def test_fit_reads_several_files_and_leaves_broken_objects_out(files):
         ),
     ],
 )
-def test_fit_says_in_one_line_what_is_wrong_with_the_input(files, change, words):
+def test_allocate_says_in_one_line_what_is_wrong_with_the_input(files, change, words):
     dump, write = files
 
-    run = dra("fit", "--cluster", dump, *change(write))
+    run = dra("allocate", "--cluster", dump, *change(write))
 
     assert run.returncode == 2
     assert words in run.stderr
@@ -313,7 +313,7 @@ def test_a_dump_that_is_neither_json_nor_yaml_is_refused(files, tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("{broken")
 
-    run = dra("fit", "--cluster", bad, "--claim", write(claim_for(1)))
+    run = dra("allocate", "--cluster", bad, "--claim", write(claim_for(1)))
 
     assert run.returncode == 2
     assert "neither JSON nor YAML" in run.stderr
@@ -324,3 +324,70 @@ def test_without_a_verb_the_usage_is_shown():
 
     assert run.returncode == 2
     assert "allocate" in run.stderr
+
+
+def test_allocate_tells_of_every_node(files):
+    dump, write = files
+    path = write(claim_for(2))
+
+    run = dra("allocate", "--all-nodes", "--cluster", dump, "--claim", path)
+    as_json = dra(
+        "allocate", "--all-nodes", "--json", "--cluster", dump, "--claim", path
+    )
+
+    lines = run.stdout.splitlines()
+    assert run.returncode == as_json.returncode == 0
+    assert lines[0].startswith("Fits on 1 of ")
+    answers = json.loads(as_json.stdout)
+    assert len(answers) == len(lines) - 1
+    assert [name for name, found in answers.items() if found["fits"]] == ["n2"]
+
+
+def test_explain_says_why_and_what_would_help(files):
+    dump, write = files
+    path = write(claim_for(9))
+
+    run = dra("explain", "--cluster", dump, "--claim", path)
+    as_json = dra("explain", "--json", "--cluster", dump, "--claim", path)
+
+    assert run.returncode == as_json.returncode == 1
+    assert run.stdout.startswith("It cannot fit, not even with every device free.")
+    assert "Request gpus: wants 9 of class gpu" in run.stdout
+    assert "It would fit after any one of these changes:" in run.stdout
+    assert "Ask for 2 instead of 9. (request gpus) Then on node n2." in run.stdout
+    found = json.loads(as_json.stdout)
+    assert found["verdict"] == "hopeless"
+    assert (
+        found["relaxations"][0]["spec"]["devices"]["requests"][0]["exactly"]["count"]
+        == 2
+    )
+
+
+def test_explain_ends_with_0_where_it_fits_and_2_where_the_claim_is_wrong(files):
+    dump, write = files
+    wrong = claim_for(1)
+    wrong["spec"]["devices"]["requests"][0]["exactly"]["deviceClassName"] = "nope"
+
+    fits = dra("explain", "--cluster", dump, "--claim", write(claim_for(1), name="a"))
+    refused = dra("explain", "--cluster", dump, "--claim", write(wrong, name="b"))
+
+    assert (fits.returncode, refused.returncode) == (0, 2)
+    assert fits.stdout.startswith("Fits now on 2 nodes; first: n1 with")
+    assert "does not exist" in refused.stdout
+
+
+def test_explain_answers_lines_of_json(files):
+    run = dra("explain", stdin=json.dumps(question()) + "\n[]\n")
+
+    first, second = map(json.loads, run.stdout.splitlines())
+    assert first["explanation"]["verdict"] == "fits"
+    assert second["ok"] is False
+
+
+def test_cluster_and_claim_belong_together(files):
+    dump, _ = files
+
+    run = dra("explain", "--cluster", dump)
+
+    assert run.returncode == 2
+    assert "give both" in run.stderr

@@ -1,0 +1,66 @@
+"""Kubernetes objects from files: dumps of a cluster, claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from dra.objects import Json, ResourceClaim, ResourceClaimTemplate, read
+
+_READABLE: Final = frozenset({"v1", "v1beta2", "v1alpha3"})
+
+
+class InputError(ValueError):
+    """A file that cannot be used; the text says which and why."""
+
+
+def claims(path: Path) -> Iterator[ResourceClaim]:
+    for item in objects(path):
+        kind = item.get("kind")
+        if kind == "ResourceClaim":
+            yield read(item, ResourceClaim)
+        elif kind == "ResourceClaimTemplate":
+            template = read(item, ResourceClaimTemplate)
+            yield ResourceClaim(metadata=template.metadata, spec=template.spec.spec)
+
+
+def objects(path: Path) -> Iterator[Json]:
+    """The Kubernetes objects of a file, Lists taken apart."""
+    for document in _documents(path):
+        if document is None:
+            continue
+        if not isinstance(document, dict):
+            raise InputError(f"{path}: a Kubernetes object is expected")
+        if str(document.get("kind", "")).endswith("List") and "items" in document:
+            items = document["items"] or []
+        else:
+            items = [document]
+        for item in items:
+            if not isinstance(item, dict):
+                raise InputError(f"{path}: items: a Kubernetes object is expected")
+            _check_version(path, item)
+            yield item
+
+
+def _documents(path: Path) -> list[Any]:
+    text = path.read_text(encoding="utf-8")
+    try:
+        if text.lstrip().startswith("{"):
+            return [json.loads(text)]
+        return list(yaml.safe_load_all(text))
+    except (ValueError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"{path}: neither JSON nor YAML: {reason}") from error
+
+
+def _check_version(path: Path, item: Json) -> None:
+    group, _, version = str(item.get("apiVersion", "")).partition("/")
+    if group == "resource.k8s.io" and version not in _READABLE:
+        raise InputError(
+            f"{path}: {item.get('kind')} in version {version}; export it as "
+            "resource.k8s.io/v1"
+        )
