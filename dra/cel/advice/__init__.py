@@ -1,0 +1,63 @@
+"""Warnings about a selector before it meets the scheduler.
+
+:func:`advise` looks at a compiled selector and the devices of a cluster,
+:func:`explain_error` at a selector that does not compile. Both say in sentences for
+operators what is probably wrong and how to repair it. What they count is counted, not
+guessed: a device "on which the selector fails" was evaluated, or is alike in all that
+the selector reads to one that was.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dra.cel.advice import amounts, failing, kinds, limits, missing, texts, whole
+from dra.cel.advice.asked import Asked
+from dra.cel.advice.hints import explain_error
+from dra.cel.advice.looks import looks
+from dra.cel.advice.warnings import CODES, MOST, Warning, ranked  # noqa: A004 - the word of the field
+from dra.cel.program import Program, with_room
+from dra.cel.selection import Stop
+from dra.cel.table import DeviceTable
+
+__all__ = ["CODES", "MOST", "Warning", "advise", "explain_error"]
+
+
+def advise(
+    program: Program,
+    table: DeviceTable,
+    *,
+    within: NDArray[np.bool_] | None = None,
+    stop: Stop | None = None,
+) -> tuple[Warning, ...]:
+    """What an author of the selector should know, most important first.
+
+    Only devices marked in ``within`` are asked, for instance those of a class, all
+    where it is None. At most :data:`MOST` warnings. Raises
+    :class:`~dra.cel.selection.Stopped` when ``stop`` said so, and
+    :class:`~dra.errors.NotSupportedError` like :meth:`~dra.cel.Program.evaluate`.
+    """
+    return with_room(
+        lambda: _advise(program, table, within, stop), "an expression nested this deep"
+    )
+
+
+def _advise(
+    program: Program,
+    table: DeviceTable,
+    within: NDArray[np.bool_] | None,
+    stop: Stop | None,
+) -> tuple[Warning, ...]:
+    found = list(limits.check(program))
+    asked = Asked(program, table, within, stop)
+    if asked.total:
+        found += failing.check(asked)
+        found += missing.check(asked)
+        compared = list(looks(asked))
+        found += amounts.check(asked, compared)
+        found += texts.check(compared)
+        found += kinds.check(asked, compared)
+        found += whole.always_there(asked)
+        found += whole.check(asked, found)
+    return ranked(found)
