@@ -210,8 +210,15 @@ def _create_rule(write: Write) -> Causes:
 
 
 def _update_rule(write: Write) -> Causes:
+    """An effect that stays is not looked at."""
     yield from _metadata_update(write)
-    yield from _RULE(write.spec, "spec", write.scope)
+    before, after = (
+        (spec.get("taint") or {}).get("effect", "")
+        for spec in (write.old_spec or {}, write.spec)
+    )
+    for cause in _RULE(write.spec, "spec", write.scope):
+        if cause.field != "spec.taint.effect" or after != before:
+            yield cause
 
 
 def _update_rule_status(write: Write) -> Causes:

@@ -63,6 +63,15 @@ def test_the_spec_of_a_rule_may_change():
     assert faults(found) == [("spec.taint.effect", "FieldValueRequired")]
 
 
+def test_an_effect_that_is_stored_may_stay():
+    odd = with_spec(RULE, taint={**TAINT, "effect": "Weird"})
+    assert update(odd, with_spec(odd, deviceSelector={})).accepted
+    other = with_spec(odd, taint={**TAINT, "effect": "Odd"})
+    assert faults(update(odd, other)) == [
+        ("spec.taint.effect", "FieldValueNotSupported")
+    ]
+
+
 CONDITION = {
     "type": "EvictionInProgress",
     "status": "True",
