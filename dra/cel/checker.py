@@ -23,6 +23,7 @@ from dra.cel.ast import (
 )
 from dra.cel.declarations import Declarations, Function, Overload
 from dra.cel.source import Problems
+from dra.cel.stack import Depth
 from dra.cel.types import Type, Work
 from dra.cel.values import TypeValue, UInt
 from dra.errors import NotSupportedError
@@ -100,29 +101,32 @@ class _Checker:
         self._env = environment
         self._scopes: list[dict[str, Type]] = [dict(environment.variables)]
         self._fresh = 0
+        self._depth = Depth()
 
     def check(self, node: Node) -> Type:
+        found = self.out.types[node.id] = self._depth.walk(self._check, node)
+        return found
+
+    def _check(self, node: Node) -> Type:
         match node:
             case Call():
-                found = self._call(node)
+                return self._call(node)
             case Select():
-                found = self._select(node)
+                return self._select(node)
             case Literal():
-                found = literal_type(node.value)
+                return literal_type(node.value)
             case Ident():
-                found = self._ident(node)
+                return self._ident(node)
             case ListLiteral():
-                found = self._list(node)
+                return self._list(node)
             case MapLiteral():
-                found = self._map(node)
+                return self._map(node)
             case Comprehension():
-                found = self._comprehension(node)
+                return self._comprehension(node)
             case StructLiteral():
-                found = self._struct(node)
+                return self._struct(node)
             case _:
                 raise AssertionError(f"unknown node {node!r}")
-        self.out.types[node.id] = found
-        return found
 
     # --- helpers ---
 
@@ -209,7 +213,7 @@ class _Checker:
             found = self._field(node, operand, name.value, optional=True)
             self.out.calls[node.id] = Resolution("_?._", ())
             return self.bindings.resolve(found)
-        args = tuple(self.check(arg) for arg in node.args)
+        args = tuple([self.check(arg) for arg in node.args])
         functions = self._env.functions
         if node.target is None:
             name_ = node.function.removeprefix(".")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra.cel import access, calls, chains, loops
+from dra.cel import access, budget, calls, chains, loops, weights
 from dra.cel.ast import (
     Call,
     Comprehension,
@@ -37,7 +37,9 @@ from dra.cel.metering import (
     metered_call,
 )
 from dra.cel.plan import Frame, Lazy, Step, constant
+from dra.cel.stack import Depth, hop
 from dra.cel.values import Optional, Value, map_key
+from dra.cel.weights import weight
 
 _CONVERSIONS: Final = frozenset(
     [
@@ -103,6 +105,8 @@ class Planner:
         self.constants: dict[int, Value] = {}
         self._scopes: list[dict[str, int]] = [{"device": 0}]
         self._lazy: set[int] = set()
+        self._depth = Depth()
+        self._weight = 0
         self.slots = METER_SLOT + 1
 
     def plan(self, node: Node) -> Step:
@@ -112,6 +116,16 @@ class Planner:
         return step
 
     def _plan(self, node: Node) -> Step:
+        self._weight += weight(node)
+        return self._depth.walk(self._plan_here, node)
+
+    def _plan_here(self, node: Node) -> Step:
+        step = self._planned(node)
+        if self._depth.is_full() and not self.is_constant(node):
+            return hop(step)
+        return step
+
+    def _planned(self, node: Node) -> Step:
         match node:
             case Literal(value=value):
                 return self._fold(node, value)
@@ -376,9 +390,15 @@ class Planner:
         second = names.get(node.iter_var2)
         self._scopes.append(names)
         body = Written(node)
+        outside, self._weight = self._weight, weights.TURN
         predicate = None if body.predicate is None else self.plan(body.predicate)
         value = None if body.value is None else self.plan(body.value)
+        turn, self._weight = self._weight, outside
         self._scopes.pop()
+        if predicate is not None:
+            predicate = _weighed(predicate, turn)
+        elif value is not None:
+            value = _weighed(value, turn)
         if self._metered:
             predicate, value = _pay_for_turns(node.macro, predicate, value)
         loop = loops.loop(
@@ -399,6 +419,17 @@ class Planner:
             return result(frame)
 
         return run
+
+
+def _weighed(step: Step, units: int) -> Step:
+    """``step``, for which a turn of a loop has to have room in the budget."""
+    spend = budget.spend
+
+    def run(frame: Frame) -> Value:
+        spend(units)
+        return step(frame)
+
+    return run
 
 
 def _pay_for_turns(

@@ -52,11 +52,11 @@ def read_double(text: str) -> float | None:
 
 
 def _magnitude(digits: str) -> int | None:
-    # More than this many digits overflows anyway; int() of 100,000 is slow.
+    # More than this many digits overflows anyway, and int() refuses thousands.
     stripped = digits.removeprefix("0x").lstrip("0")
     if len(stripped) > 20:
         return None
-    return int(digits[2:], 16) if digits.startswith("0x") else int(digits, 10)
+    return int(stripped or "0", 16 if digits.startswith("0x") else 10)
 
 
 def read_string(token: str) -> str:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
+from dra.cel import budget
 from dra.cel.addresses import CIDR, IP
 from dra.cel.errors import EvaluationError
 from dra.cel.formats import NamedFormat
@@ -30,7 +31,6 @@ from dra.cel.values import (
     Value,
     map_key,
 )
-from dra.errors import NotSupportedError
 from dra.semver import Version
 
 _TYPE_NAMES: Final[dict[type, str]] = {
@@ -139,6 +139,7 @@ def _none_unequal(left: list[Value], right: list[Value], seen: _Seen) -> bool:
     if pair in seen:
         return True
     seen.add(pair)
+    budget.spend_on_elements(left)
     for a, b in zip(left, right, strict=True):
         try:
             same = _equal_unlike(a, b, seen)
@@ -158,6 +159,7 @@ def _equal_maps(
     seen.add(pair)
     if len(left) != len(right):
         return False
+    budget.spend_on_elements(left)
     others: list[Value] = []
     for key in left:
         found, other = find(right, key)
@@ -276,22 +278,6 @@ def _refuse() -> NoReturn:
     raise no_such_overload()
 
 
-MAX_TEXT: Final = 16 * 1024 * 1024
-MAX_ITEMS: Final = 100_000
-
-
-def check_room(length: int) -> None:
-    """Refuse to build a text that the reference might build and pay for."""
-    if length > MAX_TEXT:
-        raise NotSupportedError(f"texts of over {MAX_TEXT:,} characters in CEL")
-
-
-def check_length(items: list[Value]) -> None:
-    """Refuse lists that the reference would only pretend to build."""
-    if len(items) > MAX_ITEMS:
-        raise NotSupportedError(f"lists of over {MAX_ITEMS:,} elements in CEL")
-
-
 def add(left: Value, right: Value) -> Value:
     match left, right:
         case (bool(), _) | (_, bool()):
@@ -305,12 +291,11 @@ def add(left: Value, right: Value) -> Value:
         case (float(), float()):
             return left + right
         case (str(), str()) | (bytes(), bytes()):
-            check_room(len(left) + len(right))
+            budget.spend_on_text(len(left) + len(right))
             return left + right
         case (list(), list()):
-            joined = left + right
-            check_length(joined)
-            return joined
+            budget.spend_on_list(len(left) + len(right))
+            return left + right
         case (Duration(), Duration()):
             return make_duration(left.nanos + right.nanos)
         case (Timestamp(), Duration()) | (Duration(), Timestamp()):
@@ -409,6 +394,7 @@ def size(value: Value) -> int:
 def contains(container: Value, element: Value) -> bool:
     """``element in container``."""
     if type(container) is list:
+        budget.spend_on_elements(container)
         return any(definitely_equal(element, item) for item in container)
     if isinstance(container, dict):
         try:

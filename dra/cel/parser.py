@@ -175,6 +175,8 @@ class _Parser:
             parse_primary = _PRIMARY.get(self._tok.kind)
             if parse_primary is None:
                 raise self.unexpected(_EXPECTED)
+            if self._starts_message():
+                parse_primary = _Parser._message
             node = parse_primary(self, sign if count == 0 else None)
             if self._tok.kind in (".", "["):
                 node = self._member(node)
@@ -350,8 +352,6 @@ class _Parser:
                 raise self.unexpected("expecting IDENTIFIER")
             token = self.advance()
             name = f".{token.text}"
-        if self._starts_message():
-            return self._message(name, first.start)
         if token.text in RESERVED:
             raise Problem(f"reserved identifier: {token.text}", first.start, token.end)
         if self._tok.kind != "(":
@@ -373,14 +373,21 @@ class _Parser:
 
     def _starts_message(self) -> bool:
         at, toks = self._at, self._toks
+        at += toks[at].kind == "."
+        if toks[at].kind != "IDENT":
+            return False
+        at += 1
         while toks[at].kind == "." and toks[at + 1].kind == "IDENT":
             at += 2
         return toks[at].kind == "{"
 
-    def _message(self, name: str, start: int) -> Node:
-        while self.accept("."):
-            name += f".{self.advance().text}"
-        op = self.expect("{")
+    def _message(self, _sign: Token | None) -> Node:
+        parts: list[str] = []
+        start = self._tok.start
+        while self._tok.kind != "{":
+            parts.append(self.advance().text)
+        op = self.advance()
+        name = "".join(parts)
         values: list[Node] = []
         while self._tok.kind not in ("}", ","):
             self.accept("?")

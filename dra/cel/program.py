@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from dra.cel import evaluator
+from dra.cel import budget, evaluator
 from dra.cel.ast import Node
 from dra.cel.checker import Checked, check
 from dra.cel.cost import LIMIT, Range, estimate
@@ -25,6 +25,7 @@ from dra.cel.parser import parse
 from dra.cel.plan import Step
 from dra.cel.reads import Read, reads
 from dra.cel.source import Problem, Problems, issue, refusal
+from dra.cel.stack import on_fresh_stack
 from dra.cel.types import ANY, BOOL, DYN, INT, SEMVER, STRING, Type
 from dra.cel.validators import validate
 from dra.cel.values import DeviceMap, Value
@@ -70,7 +71,7 @@ class Program:
         self.cost = estimate(checked)
         self.metered = may_exceed(checked, self.cost)
         self._step, self._slots = evaluator.build(checked, metered=self.metered)
-        self.reads = reads(checked)
+        self.reads = _reads(checked)
 
     @property
     def key(self) -> Hashable:
@@ -110,6 +111,7 @@ def run(step: Step, slots: int, device: DeviceMap, *, metered: bool) -> Value:
     """The value of a built tree. Raises :class:`EvaluationError`."""
 
     def once() -> Value:
+        budget.begin()
         frame: list[Value] = [None] * slots
         frame[0] = device
         if metered:
@@ -120,6 +122,18 @@ def run(step: Step, slots: int, device: DeviceMap, *, metered: bool) -> Value:
         return with_room(once, "evaluating something this deep")
     except CostExceededError as error:
         raise EvaluationError(str(error)) from None
+
+
+def _reads(checked: Checked) -> frozenset[Read] | None:
+    try:
+        return reads(checked)
+    except RecursionError:
+        pass
+    try:
+        return on_fresh_stack(lambda: reads(checked))
+    except RecursionError:
+        # Too deep to tell: it may look at anything.
+        return None
 
 
 def as_answer(result: Value) -> bool:
@@ -158,23 +172,10 @@ def with_room[T](work: Callable[[], T], what: str) -> T:
         return work()
     except RecursionError:
         pass
-    outcome: list[T] = []
-    failure: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            outcome.append(work())
-        except BaseException as error:
-            failure.append(error)
-
-    thread = threading.Thread(target=run, name="cel-deep", daemon=True)
-    thread.start()
-    thread.join()
-    if not failure:
-        return outcome[0]
-    if isinstance(failure[0], RecursionError):
-        raise NotSupportedError(what)
-    raise failure[0]
+    try:
+        return on_fresh_stack(work)
+    except RecursionError:
+        raise NotSupportedError(what) from None
 
 
 class _Cache:
@@ -239,6 +240,7 @@ def compile(  # noqa: A001 - the word of the field
 def _compile(
     expression: str, features: CelFeatures, age: Age, *, derived: bool
 ) -> Program:
+    budget.begin()
     text = clean(expression)
     length = len(text.encode())
     if length > MAX_LENGTH:

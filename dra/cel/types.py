@@ -16,6 +16,8 @@ from dra.errors import NotSupportedError
 
 MAX_SIZE: Final = 5_000
 """Types within one type; a map of itself doubles with every level."""
+MAX_DEPTH: Final = 300
+"""Types below each other; literals nest 250 levels."""
 
 
 class Type(msgspec.Struct, frozen=True):
@@ -23,7 +25,8 @@ class Type(msgspec.Struct, frozen=True):
 
     ``params`` are element types: of a list one, of a map key and value, of
     ``type`` and ``optional_type`` one. ``open`` tells that a type parameter is
-    inside, ``size`` how many types there are, itself included.
+    inside, ``size`` how many types there are, itself included, ``depth`` how many
+    below each other.
     """
 
     kind: str
@@ -31,13 +34,16 @@ class Type(msgspec.Struct, frozen=True):
     params: tuple[Type, ...] = ()
     open: bool = False
     size: int = 1
+    depth: int = 1
 
     def __post_init__(self) -> None:
         if self.params:
             size = 1 + sum(inner.size for inner in self.params)
-            if size > MAX_SIZE:
+            depth = 1 + max(inner.depth for inner in self.params)
+            if size > MAX_SIZE or depth > MAX_DEPTH:
                 raise NotSupportedError("types of this size")
             msgspec.structs.force_setattr(self, "size", size)
+            msgspec.structs.force_setattr(self, "depth", depth)
             if any(inner.open for inner in self.params):
                 msgspec.structs.force_setattr(self, "open", True)  # noqa: FBT003
         elif self.kind == "param":

@@ -28,6 +28,7 @@ from dra.cel.cost.ranges import (
 )
 from dra.cel.cost.sizes import NOWHERE, Path, root, size_at
 from dra.cel.macros import ACCUMULATOR
+from dra.cel.stack import Depth
 from dra.cel.types import Type
 
 _SCALARS = frozenset({"bool", "double", "duration", "int", "timestamp", "uint"})
@@ -64,8 +65,12 @@ class _Estimator:
         self._sizes: dict[int, Range] = {}
         self._entries: dict[int, _Entries] = {}
         self._variables: dict[str, list[_Variable]] = {}
+        self._depth = Depth()
 
     def cost(self, node: Node) -> Range:
+        return self._depth.walk(self._cost, node)
+
+    def _cost(self, node: Node) -> Range:
         match node:
             case Literal():
                 return ZERO

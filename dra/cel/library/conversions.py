@@ -16,14 +16,16 @@ from dra.cel.values import INT_MAX, INT_MIN, UINT_MAX, Timestamp, TypeValue, UIn
 _A = t.param("A")
 _SIGNED = re.compile(r"[+-]?[0-9]+")
 _UNSIGNED = re.compile(r"[0-9]+")
+_DIGITS = "[0-9](?:_?[0-9])*"
+_HEX_DIGITS = "[0-9a-fA-F](?:_?[0-9a-fA-F])*"
 _FLOAT = re.compile(
-    r"[+-]?(?:(?:[0-9](?:_?[0-9])*\.?(?:[0-9](?:_?[0-9])*)?|\.[0-9](?:_?[0-9])*)"
-    r"(?:[eE][+-]?[0-9](?:_?[0-9])*)?|inf|infinity)",
+    rf"[+-]?(?:(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})"
+    rf"(?:[eE][+-]?{_DIGITS})?|inf|infinity)",
     re.IGNORECASE | re.ASCII,
 )
 _HEX_FLOAT = re.compile(
-    r"[+-]?0[xX]_?(?:[0-9a-fA-F](?:_?[0-9a-fA-F])*\.?(?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?"
-    r"|\.[0-9a-fA-F](?:_?[0-9a-fA-F])*)[pP][+-]?[0-9]+"
+    rf"[+-]?0[xX]_?(?:{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_HEX_DIGITS})"
+    r"[pP][+-]?[0-9]+"
 )
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
@@ -94,16 +96,19 @@ def bytes_to_string(value: bytes) -> str:
 
 
 def string_to_int(text: str) -> int:
-    if _SIGNED.fullmatch(text) and len(text.lstrip("+-0")) < 20:
-        value = int(text)
+    digits = text.lstrip("+-0")
+    if _SIGNED.fullmatch(text) and len(digits) < 20:
+        value = int(digits or "0")
+        value = -value if text.startswith("-") else value
         if INT_MIN <= value <= INT_MAX:
             return value
     raise _failed(text, "int")
 
 
 def string_to_uint(text: str) -> UInt:
-    if _UNSIGNED.fullmatch(text) and len(text.lstrip("0")) <= 20:
-        value = int(text)
+    digits = text.lstrip("0")
+    if _UNSIGNED.fullmatch(text) and len(digits) <= 20:
+        value = int(digits or "0")
         if value <= UINT_MAX:
             return UInt(value)
     raise _failed(text, "uint")

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final, NamedTuple
 
+from dra.cel import budget
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
 from dra.cel.library.conversions import bytes_to_string, double_to_string
 from dra.cel.library.times import duration_text, timestamp_text
-from dra.cel.operators import check_room, type_name
+from dra.cel.operators import type_name
 from dra.cel.values import (
     Duration,
     Timestamp,
@@ -28,6 +29,8 @@ _MAX_PRECISION: Final = 300
 # Room for the longest double with the highest precision.
 _CONTEXT: Final = Context(prec=1000)
 _MAX_NESTED: Final = 100_000
+_WRITTEN: Final = 5
+"""Units for a value within a list or map."""
 _SUPERSCRIPT: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _SPECIAL_NUMBERS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
 
@@ -102,7 +105,7 @@ def _clause(text: str, at: int) -> tuple[Clause, int]:
 
 def format_text(text: str, args: list[Value]) -> str:
     out: list[str] = []
-    used = 0
+    used, length = 0, len(text)
     for part in clauses(text):
         if isinstance(part, str):
             out.append(part)
@@ -110,9 +113,12 @@ def format_text(text: str, args: list[Value]) -> str:
         if used >= len(args):
             raise EvaluationError(f"index {used} out of range")
         write, _, _ = VERBS[part.verb]
-        out.append(write(args[used], part.precision))
+        written = write(args[used], part.precision)
+        length += len(written)
+        budget.check_text(length)
+        out.append(written)
         used += 1
-        check_room(sum(map(len, out)))
+    budget.spend_on_text(length)
     return "".join(out)
 
 
@@ -154,6 +160,7 @@ def as_string(value: Value, _precision: int | None = None) -> str:
 
 def _inside(value: Value) -> str:
     """A value within a list or map, written as CEL."""
+    budget.spend(_WRITTEN)
     match value:
         case str():
             return go_quote(value)
@@ -224,6 +231,9 @@ _GO_ESCAPES: Final = {
 
 def go_quote(text: str) -> str:
     """Go's ``%q``."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    budget.spend(2 * len(text))
     out = []
     for char in text:
         code = ord(char)

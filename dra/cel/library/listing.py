@@ -6,13 +6,13 @@ import functools
 import itertools
 from typing import Final
 
+from dra.cel import budget
 from dra.cel import types as t
 from dra.cel.cost.ranges import LIMIT
 from dra.cel.declarations import Declarations
 from dra.cel.errors import CostExceededError, EvaluationError
 from dra.cel.operators import (
     add,
-    check_length,
     comparable,
     compare,
     contains,
@@ -108,6 +108,7 @@ def _declare_sorting(to: Declarations) -> None:
 
 
 def is_sorted(items: list[Value]) -> bool:
+    budget.spend_on_elements(items)
     for item in items:
         if not comparable(item):
             raise no_such_overload()
@@ -124,6 +125,7 @@ def _order(left: Value, right: Value) -> int | None:
 
 def _extreme(items: list[Value], name: str, wanted: int) -> Value:
     best: Value = None
+    budget.spend_on_elements(items)
     for index, item in enumerate(items):
         if not comparable(item):
             raise no_such_overload()
@@ -143,10 +145,12 @@ def smallest(items: list[Value]) -> Value:
 
 
 def total(zero: Value, items: list[Value]) -> Value:
+    budget.spend_on_elements(items)
     return functools.reduce(add, items, zero)
 
 
 def index_of(items: list[Value], wanted: Value) -> int:
+    budget.spend_on_elements(items)
     for index, item in enumerate(items):
         if definitely_equal(item, wanted):
             return index
@@ -154,6 +158,7 @@ def index_of(items: list[Value], wanted: Value) -> int:
 
 
 def last_index_of(items: list[Value], wanted: Value) -> int:
+    budget.spend_on_elements(items)
     for index in range(len(items) - 1, -1, -1):
         if definitely_equal(items[index], wanted):
             return index
@@ -182,9 +187,10 @@ def flatten(items: Value, depth: Value = 1) -> list[Value]:
     for item in items:
         if isinstance(item, list) and depth > 0:
             found.extend(flatten(item, depth - 1))
+            budget.check_list(len(found))
         else:
             found.append(item)
-        check_length(found)
+    budget.spend_on_list(len(found))
     return found
 
 

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+import re
+
+from dra.cel import budget
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
-from dra.cel.operators import check_room
 
 _S, _I = t.STRING, t.INT
 _STRINGS = t.list_of(t.STRING)
+_PART = 4
+"""Units for a string of its own."""
+_LONG = 100
 # What Go calls white space.
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007" + (
     "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
-_UPPER = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_LOWER = {upper: lower for lower, upper in _UPPER.items()}
-_QUOTED = str.maketrans(
-    {
-        "\a": "\\a",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        "\v": "\\v",
-        "\\": "\\\\",
-        '"': '\\"',
-    }
-)
+_QUOTED = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+_TO_QUOTE = re.compile(r'[\a\b\f\n\r\t\v\\"]')
 
 
 def declare(to: Declarations) -> None:
@@ -61,13 +63,19 @@ def declare(to: Declarations) -> None:
     to.add("strings.quote", "strings_quote", (_S,), _S, lambda s: f'"{quote(s)}"')
 
 
+def _bytes(text: str) -> bytes:
+    """UTF-8; bytes out of URLs that are none stay as they are."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def _out_of_range(index: int) -> EvaluationError:
     return EvaluationError(f"index out of range: {index}")
 
 
 def quote(text: str) -> str:
     """``text`` with the characters escaped that CEL has an escape for."""
-    return text.translate(_QUOTED)
+    budget.spend_on_text(2 * len(text))
+    return _TO_QUOTE.sub(lambda found: _QUOTED[found[0]], text)
 
 
 def char_at(text: str, index: int) -> str:
@@ -88,7 +96,7 @@ def last_index_of(text: str, part: str) -> int:
     if not part:
         return len(text)
     # Shorter in UTF-8: no search, and so no complaint about an empty text.
-    if len(text.encode()) < len(part.encode()):
+    if len(_bytes(text)) < len(_bytes(part)):
         return -1
     return last_index_of_from(text, part, len(text) - 1)
 
@@ -100,15 +108,21 @@ def last_index_of_from(text: str, part: str, start: int) -> int:
         raise _out_of_range(start)
     if start >= len(text):
         return -1
-    return text.rfind(part, 0, start + len(part))
+    end = min(start + len(part), len(text))
+    if len(part) < _LONG:
+        return text.rfind(part, 0, end)
+    # Python searches backwards in quadratic time, forwards in linear time.
+    at = text[end - 1 :: -1].find(part[::-1])
+    return -1 if at == -1 else end - at - len(part)
 
 
 def lower_ascii(text: str) -> str:
-    return text.translate(_LOWER)
+    # Bytes know only the letters of ASCII.
+    return _bytes(text).lower().decode("utf-8", "surrogateescape")
 
 
 def upper_ascii(text: str) -> str:
-    return text.translate(_UPPER)
+    return _bytes(text).upper().decode("utf-8", "surrogateescape")
 
 
 def replace(text: str, old: str, new: str, limit: int = -1) -> str:
@@ -116,7 +130,7 @@ def replace(text: str, old: str, new: str, limit: int = -1) -> str:
     if len(new) > len(old):
         times = text.count(old)
         times = times if limit < 0 else min(times, limit)
-        check_room(len(text) + times * (len(new) - len(old)))
+        budget.spend_on_text(len(text) + times * (len(new) - len(old)))
     return str.replace(text, old, new, limit)
 
 
@@ -124,6 +138,8 @@ def split(text: str, separator: str, limit: int = -1) -> list[str]:
     """Go's ``strings.SplitN``: at most ``limit`` parts, all when negative."""
     if limit == 0:
         return []
+    parts = text.count(separator) if limit < 0 else min(limit, len(text))
+    budget.spend(parts * _PART)
     if separator:
         return text.split(separator, limit - 1 if limit > 0 else -1)
     if limit < 0 or limit >= len(text):
@@ -149,5 +165,5 @@ def join(parts: list[object], separator: str = "") -> str:
         if not isinstance(part, str):
             raise EvaluationError(f"join: invalid input: {part}")
     texts = [str(part) for part in parts]
-    check_room(sum(map(len, texts)) + len(separator) * len(texts))
+    budget.spend_on_text(sum(map(len, texts)) + len(separator) * len(texts))
     return separator.join(texts)

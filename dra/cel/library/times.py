@@ -157,6 +157,7 @@ def parse_duration(text: str) -> Duration:
     total = 0
     for number, unit in _PART.findall(text):
         whole, _, fraction = number.partition(".")
+        whole = whole.lstrip("0")
         scale = _UNITS[unit]
         total += int(whole or "0") * scale if len(whole) < 25 else 2**64
         if fraction:
