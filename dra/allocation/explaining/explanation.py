@@ -145,6 +145,7 @@ class Relaxation(msgspec.Struct, frozen=True):
         "drop term",
         "loosen term",
         "drop selector",
+        "other attribute",
         "drop constraint",
         "fewer",
         "tolerate",

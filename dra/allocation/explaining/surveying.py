@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from dra.allocation.request import Ask, ClaimPlan
 from dra.allocation.search import Search
 from dra.allocation.sweep import Sweep
 from dra.allocation.views import Candidate
+from dra.objects import DeviceCapacity
 from dra.quantity import Format, Quantity, read
 
 type Standings = NDArray[np.uint8]
@@ -187,18 +188,31 @@ def _capacity_shortage(
         return unknown, "not published by the device"
     share = share_of(ask, candidate)
     if share is None:
-        return ", ".join(ask.capacity), "the device's policy does not allow the amount"
+        return _refused_amount(ask, published)
     used = search.bookings.used(candidate)
     for name, amount in share.amounts.items():
         left = share.totals[name] - used.get(name, 0)
         if amount.nanos > left:
-            return name, f"{amount} wanted, {_text(left)} left"
+            return name, f"{_text(amount.nanos)} wanted, {_text(left)} left"
     return "", ""
+
+
+def _refused_amount(
+    ask: Ask, published: Mapping[str, DeviceCapacity]
+) -> tuple[str, str]:
+    """The capacity of which the device's policy does not give out what is asked."""
+    for name, wanted in ask.capacity.items():
+        policy = published[name].request_policy
+        limits = policy.valid_range if policy else None
+        if limits and limits.max is not None and read(limits.max) < read(wanted):
+            return name, f"{wanted} wanted, more than the most it gives, {limits.max}"
+    names = ", ".join(ask.capacity)
+    return names, "the device's policy does not give out such an amount"
 
 
 def _text(nanos: int) -> str:
     whole, rest = divmod(nanos, 10**9)
     if rest:
         return str(read(f"{nanos}n"))
-    binary = whole != 0 and whole % 1024 == 0
-    return str(Quantity.of(whole, Format.BINARY if binary else Format.DECIMAL))
+    spellings = (str(Quantity.of(whole, f)) for f in (Format.DECIMAL, Format.BINARY))
+    return min(spellings, key=len)
