@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -28,6 +29,9 @@ from tests.dra.allocation.verify import alterations
 from tests.dra.allocation.verify.exhaustive import TooManyError, Ways
 
 Changed = AllocationResult | None
+
+EVERY = {"probes": 1, "random": 2, "cluster": 3}
+"""Which of the recorded questions are asked here: the first of so many."""
 
 
 class Question(NamedTuple):
@@ -55,7 +59,7 @@ def questions(name: str) -> list[Question]:
 
 
 def _questions(name: str) -> Iterator[Question]:
-    for case in recorded.cases(name):
+    for case in itertools.islice(recorded.cases(name), 0, None, EVERY[name]):
         nodes = case.get("nodes") or [case["node"]]
         objects = [
             {**item, "kind": kind}
