@@ -321,6 +321,11 @@ def _attributes(plan: Plan) -> list[str]:
 _questions: OrderedDict[Hashable, Known] = OrderedDict()
 
 
+def forget_answers() -> None:
+    """Drop what this process remembers of earlier questions."""
+    _questions.clear()
+
+
 def _known_answers(
     plan: Plan,
     features: Features,
