@@ -51,3 +51,8 @@ CODES: Final = {
     "name-twice": "one attribute or capacity under two spellings",
 }
 """Every code and what it tells."""
+
+
+def counted(devices: int) -> str:
+    """So many devices, in words."""
+    return "1 device" if devices == 1 else f"{devices:,} devices"

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dra.validation.advice.scene import Candidates, Mask, Scene, details_of
+from dra.validation.advice.ground import Mask
+from dra.validation.advice.scene import Candidates, Scene, details_of
 
 
 @dataclass(frozen=True, slots=True)

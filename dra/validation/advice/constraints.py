@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,14 @@ from dra.cel.columns import Column
 from dra.cel.likeness import closest
 from dra.names import split_qualified_name
 from dra.objects import DeviceAttribute
-from dra.validation.advice.advice import Advice
+from dra.validation.advice.advice import Advice, counted
 from dra.validation.advice.asks import Demand
-from dra.validation.advice.scene import ANYWHERE, Mask, Scene
+from dra.validation.advice.ground import ANYWHERE, UNKNOWN, Mask
+from dra.validation.advice.scene import Scene
 
 type Found = Iterator[Advice]
+type Places = NDArray[np.int64]
+"""Nodes with values of an attribute, each pair as one number."""
 
 _MOST: Final = 3
 
@@ -82,7 +84,7 @@ def _constraint(
     if column is None or not parts:
         return
     if matches:
-        yield from _types(name, column, parts, field)
+        yield from _types(name, column, parts, field, scene)
         yield from _match(name, column, parts, field, scene)
     else:
         yield from _distinct(name, column, parts, field, scene)
@@ -153,17 +155,19 @@ def _meeting(parts: Sequence[Part], scene: Scene) -> list[str]:
     """Attributes that would do: they tell devices of one node apart, and enough agree."""
     found = []
     for read, column in scene.table.columns.items():
-        if read.kind != "attributes" or _has_lists(column):
+        if read.kind != "attributes":
             continue
         having = [scene.having(column, part.rows) for part in parts]
         if not all(mask.any() for mask in having):
+            continue
+        if scene.ground.kinds(column).has_lists:
             continue
         others = [
             replace(part, having=mask) for part, mask in zip(parts, having, strict=True)
         ]
         if not _reached_from_many(others, scene) and (
-            _tells_apart(column, np.logical_or.reduce(having), scene)
-            and _places(column, others, scene)
+            _tells_apart(column, _union(others), scene)
+            and len(_places(column, others, scene))
         ):
             found.append(f"{read.domain}/{read.identifier}")
     return found
@@ -172,7 +176,7 @@ def _meeting(parts: Sequence[Part], scene: Scene) -> list[str]:
 def _tells_apart(column: Column, mask: Mask, scene: Scene) -> bool:
     """Whether devices of one node differ in it."""
     pairs = np.unique(_pairs(column, mask, scene))
-    return len(np.unique(pairs // len(column.raws))) < len(pairs)
+    return len(np.unique(pairs // column.size)) < len(pairs)
 
 
 def _partly(name: str, part: Part, field: str) -> Found:
@@ -189,22 +193,11 @@ def _partly(name: str, part: Part, field: str) -> Found:
 # --- the same value ---------------------------------------------------------------------------
 
 
-def _members(column: Column, mask: Mask) -> Counter[tuple[str, object]]:
-    """How many of the devices have each value, lists taken apart."""
-    found: Counter[tuple[str, object]] = Counter()
-    counts = np.bincount(column.codes[mask], minlength=len(column.raws))
-    for code in np.flatnonzero(counts).tolist():
-        raw = column.raws[code]
-        values = value_set(raw) if isinstance(raw, DeviceAttribute) else None
-        if values is not None:
-            for member in values.members:
-                found[values.type, member] += int(counts[code])
-    return found
-
-
-def _types(name: str, column: Column, parts: Sequence[Part], field: str) -> Found:
-    members = [_members(column, part.having) for part in parts]
-    types = [{kind for kind, _ in of_part} for of_part in members]
+def _types(
+    name: str, column: Column, parts: Sequence[Part], field: str, scene: Scene
+) -> Found:
+    kinds = scene.ground.kinds(column)
+    types = [kinds.types(column.codes[part.having]) for part in parts]
     for index in range(1, len(parts)):
         if not types[0] & types[index]:
             first, other = parts[0].demand.name, parts[index].demand.name
@@ -215,13 +208,14 @@ def _types(name: str, column: Column, parts: Sequence[Part], field: str) -> Foun
                 f"{_named(types[index])} on those for {other}: they are never the same.",
             )
             return
-    unknown = sum(of_part.get(("int", -1), 0) for of_part in members)
-    if unknown:
+    unknown = np.isin(column.codes, kinds.unknown) & _union(parts)
+    if unknown.any():
         yield Advice(
             "constraint-unknown-value",
             field,
-            f"On {unknown:,} devices {name} is -1, which usually means that nobody "
-            "knows; such devices count as having the same value.",
+            f"On {counted(int(np.count_nonzero(unknown)))} {name} is {UNKNOWN}, which "
+            "usually means that nobody knows; such devices count as having the same "
+            "value.",
         )
 
 
@@ -240,20 +234,17 @@ def _named(types: set[str]) -> str:
 def _match(
     name: str, column: Column, parts: Sequence[Part], field: str, scene: Scene
 ) -> Found:
-    shared: set[tuple[str, object]] | None = None
-    for part in parts:
-        of_part = set(_members(column, part.having))
-        shared = of_part if shared is None else shared & of_part
+    lists = scene.ground.kinds(column).has_lists
     requests = " and ".join(part.demand.name for part in parts)
-    if shared is not None and not shared:
+    if not (_shared_members if lists else _shared_values)(column, parts):
         yield Advice(
             "constraint-never-met",
             field,
             f"The devices for {requests} have no value of {name} in common.",
         )
-    elif _has_lists(column) or _reached_from_many(parts, scene):
+    elif lists or _reached_from_many(parts, scene):
         return
-    elif not _places(column, parts, scene):
+    elif not len(_places(column, parts, scene)):
         yield Advice(
             "constraint-never-met",
             field,
@@ -262,42 +253,60 @@ def _match(
         )
 
 
+def _shared_values(column: Column, parts: Sequence[Part]) -> bool:
+    """Whether every request has devices with one value; equal values have one code."""
+    shared = np.ones(column.size, np.bool_)
+    for part in parts:
+        shared &= np.bincount(column.codes[part.having], minlength=column.size) > 0
+    return bool(shared.any())
+
+
+def _shared_members(column: Column, parts: Sequence[Part]) -> bool:
+    """The same where values may be lists: a value in common is enough."""
+    shared: set[tuple[str, object]] | None = None
+    for part in parts:
+        members = set()
+        for code in np.unique(column.codes[part.having]).tolist():
+            raw = column.raws[code]
+            values = value_set(raw) if isinstance(raw, DeviceAttribute) else None
+            if values is not None:
+                members |= {(values.type, member) for member in values.members}
+        shared = members if shared is None else shared & members
+    return bool(shared)
+
+
+def _union(parts: Sequence[Part]) -> Mask:
+    return cast("Mask", np.logical_or.reduce([part.having for part in parts]))
+
+
 def _reached_from_many(parts: Sequence[Part], scene: Scene) -> bool:
     return any((scene.nodes[part.having] == ANYWHERE).any() for part in parts)
 
 
-def _has_lists(column: Column) -> bool:
-    return any(
-        isinstance(raw, DeviceAttribute)
-        and (raw.ints or raw.bools or raw.strings or raw.versions) is not None
-        for raw in column.raws
-    )
-
-
-def _places(column: Column, parts: Sequence[Part], scene: Scene) -> set[int]:
+def _places(column: Column, parts: Sequence[Part], scene: Scene) -> Places:
     """Pairs of node and value at which there are devices enough for every request."""
-    union = np.zeros(len(scene.table), np.bool_)
-    found: set[int] | None = None
+    total = sum(part.demand.count for part in parts)
+    found = _enough(column, _union(parts), total, scene)
     for part in parts:
-        union |= part.having
         here = _enough(column, part.having, part.demand.count, scene)
-        found = here if found is None else found & here
-    together = _enough(column, union, sum(p.demand.count for p in parts), scene)
-    return (found or set()) & together
+        found = np.intersect1d(found, here, assume_unique=True)
+    return found
 
 
-def _enough(column: Column, mask: Mask, count: int, scene: Scene) -> set[int]:
+def _enough(column: Column, mask: Mask, count: int, scene: Scene) -> Places:
     """Pairs of node and value with ``count`` of the devices, or one that is shared."""
-    keys = _pairs(column, mask, scene)
-    found, counts = np.unique(keys, return_counts=True)
-    enough = set(found[counts >= count].tolist())
-    return enough | set(keys[scene.shareable[mask]].tolist())
+    places, counts = np.unique(_pairs(column, mask, scene), return_counts=True)
+    shared = mask & scene.shareable
+    enough: Places = places[counts >= count]
+    if shared.any():
+        enough = np.union1d(enough, _pairs(column, shared, scene))
+    return enough
 
 
-def _pairs(column: Column, mask: Mask, scene: Scene) -> NDArray[np.int64]:
+def _pairs(column: Column, mask: Mask, scene: Scene) -> Places:
     """Node and value of each device as one number."""
     nodes = scene.nodes[mask].astype(np.int64)
-    keys: NDArray[np.int64] = nodes * len(column.raws) + column.codes[mask]
+    keys: Places = nodes * column.size + column.codes[mask]
     return keys
 
 
@@ -307,16 +316,14 @@ def _pairs(column: Column, mask: Mask, scene: Scene) -> NDArray[np.int64]:
 def _distinct(
     name: str, column: Column, parts: Sequence[Part], field: str, scene: Scene
 ) -> Found:
-    union = np.zeros(len(scene.table), np.bool_)
-    for part in parts:
-        union |= part.having
+    union = _union(parts)
     wanted = sum(part.demand.count for part in parts)
     nodes = scene.nodes[union]
-    if (nodes == ANYWHERE).any() or _has_lists(column):
+    if (nodes == ANYWHERE).any() or scene.ground.kinds(column).has_lists:
         most = len(np.unique(column.codes[union]))
     else:
         keys = np.unique(_pairs(column, union, scene))
-        most = int(np.bincount(keys // len(column.raws)).max())
+        most = int(np.bincount(keys // column.size).max())
     if most < wanted:
         yield Advice(
             "constraint-never-met",

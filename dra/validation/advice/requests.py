@@ -17,9 +17,10 @@ from dra.cel.program import compile as compile_expression
 from dra.errors import NotSupportedError, QuantityError
 from dra.objects import DeviceCapacity
 from dra.quantity import Quantity
-from dra.validation.advice.advice import Advice
+from dra.validation.advice.advice import Advice, counted
 from dra.validation.advice.asks import Ask, Demand
-from dra.validation.advice.scene import Candidates, Mask, Scene, most_on_a_node
+from dra.validation.advice.ground import Mask
+from dra.validation.advice.scene import Candidates, Scene, most_on_a_node
 from dra.validation.claims import ADMIN_LABEL
 
 type Found = Iterator[Advice]
@@ -141,7 +142,7 @@ def _selection(
             yield Advice(
                 "selector-matches-none",
                 field,
-                f"None of {_devices(total)} of the class {class_name} matches"
+                f"None of {counted(total)} of the class {class_name} matches"
                 f"{' this selector' if len(ask.expressions) == 1 else ''}.",
             )
             return
@@ -155,7 +156,7 @@ def _failure(
     return Advice(
         "selector-fails",
         field,
-        f"Fails on {count:,} of {_devices(asked)} ({error}), for instance on "
+        f"Fails on {count:,} of {counted(asked)} ({error}), for instance on "
         f"{example}. The scheduler ends the whole attempt when it comes to one of them.",
     )
 
@@ -166,7 +167,7 @@ def _failure(
 def _capacities(ask: Ask, candidates: Candidates, scene: Scene) -> Found:
     wanted = (ask.details.get("capacity") or {}).get("requests") or {}
     mask = candidates.known
-    if not mask.any():
+    if not wanted or not mask.any():
         return
     drivers = {
         scene.table.listing.drivers[row] for row in np.flatnonzero(mask).tolist()
@@ -296,7 +297,7 @@ def _node(demand: Demand, scene: Scene) -> Found:
             Advice(
                 "never-fits-node",
                 f"{ask.path}.count",
-                f"Asks for {_devices(ask.count)}; no node has more than {most:,} that "
+                f"Asks for {counted(ask.count)}; no node has more than {most:,} that "
                 "match, even if all were free.",
             )
         )
@@ -319,7 +320,7 @@ def _node_together(demands: Sequence[Demand], path: str, scene: Scene) -> Found:
         yield Advice(
             "never-fits-node",
             f"{path}.requests",
-            f"The requests ask for {_devices(total)} together; no node has more than "
+            f"The requests ask for {counted(total)} together; no node has more than "
             f"{most:,} that match any of them, even if all were free.",
         )
 
@@ -340,10 +341,6 @@ def on_admin_access(demands: Sequence[Demand], namespace: str, scene: Scene) -> 
                     f"The namespace {namespace} lacks the label {ADMIN_LABEL}: "
                     '"true", so the API server will refuse admin access there.',
                 )
-
-
-def _devices(count: int) -> str:
-    return "1 device" if count == 1 else f"{count:,} devices"
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,8 @@ from dra.cel.table import DeviceTable
 from dra.errors import NotSupportedError
 from dra.names import split_qualified_name
 from dra.snapshot import Snapshot
+from dra.validation.advice.ground import ANYWHERE, Ground, Mask, ground
 from dra.validation.gates import Gates
-
-type Mask = NDArray[np.bool_]
-
-ANYWHERE: Final = -1
-"""In place of a node: the device can be reached from several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +70,16 @@ class Scene:
         return catalog(self.table)
 
     @cached_property
-    def nodes(self) -> NDArray[np.int32]:
-        """The place of each device's node among all that have devices, or ANYWHERE."""
-        found: dict[str, int] = {}
-        nodes = np.full(len(self.table), ANYWHERE, np.int32)
-        for block in self.table.listing.blocks:
-            spec = block.slice.spec if block.slice is not None else None
-            if spec is None:
-                continue
-            if spec.node_name:
-                nodes[block.start : block.stop] = found.setdefault(
-                    spec.node_name, len(found)
-                )
-            elif spec.per_device_node_selection:
-                for row, device in enumerate(spec.devices or (), block.start):
-                    if device.node_name:
-                        nodes[row] = found.setdefault(device.node_name, len(found))
-        return nodes
+    def ground(self) -> Ground:
+        return ground(self.table)
 
-    @cached_property
+    @property
+    def nodes(self) -> NDArray[np.int32]:
+        return self.ground.nodes
+
+    @property
     def shareable(self) -> Mask:
-        return np.array(self.table.listing.shareable, np.bool_)
+        return self.ground.shareable
 
     def candidates(
         self, class_name: str, expressions: Sequence[str]
