@@ -101,3 +101,52 @@ class PlanCounter(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cluster_id}: {self.value}"
+
+
+class WaitingReason(models.Model):
+    """Why a pending claim waits, as it was at ``seq``; one line for lists.
+
+    The claim is named, not referenced, as in a run; a row of another ``claim_uid``
+    tells of a claim that is gone. ``verdict`` is that of
+    ``dra.allocation.explaining``. Written by ``allocator.services.waiting`` only.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    namespace = models.CharField(max_length=63)
+    claim_name = models.CharField(max_length=253)
+    claim_uid = models.CharField(max_length=64, blank=True)
+    verdict = models.CharField(max_length=16)
+    sentence = models.TextField()
+    seq = models.BigIntegerField()
+    computed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "namespace", "claim_name"],
+                name="waitingreason_one_per_claim",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.claim_name}: {self.verdict}"
+
+
+class WaitingPass(models.Model):
+    """The look at all pending claims of a cluster: at most one is under way.
+
+    ``seq`` is what the last one that ended stood for, ``open`` how many claims it
+    did not get to; ``busy_until`` is set while one is under way and ends by itself
+    when its worker dies.
+    """
+
+    cluster = models.OneToOneField(
+        Cluster, on_delete=models.CASCADE, primary_key=True, related_name="+"
+    )
+    seq = models.BigIntegerField(default=-1)
+    open = models.IntegerField(default=0)
+    busy_until = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id}: {self.seq}"

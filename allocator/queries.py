@@ -1,4 +1,4 @@
-"""Reads of runs for pages and the API."""
+"""Reads of runs, and of why claims wait, for pages and the API."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ from datetime import timedelta
 from django.db.models import QuerySet
 
 from allocator.choices import OPEN
-from allocator.models import AllocationRun, RunTransition
+from allocator.models import (
+    AllocationRun,
+    RunTransition,
+    WaitingPass,
+    WaitingReason,
+)
+from claims.models import ResourceClaim
 from inventory.models import Cluster
 
 
@@ -91,3 +97,28 @@ def newest_change(cluster: Cluster) -> int:
         .first()
     )
     return newest or 0
+
+
+def waiting_reasons(
+    cluster: Cluster, claims: Iterable[ResourceClaim]
+) -> dict[int, WaitingReason]:
+    """By the claim's primary key: why it waits, where that was worked out; one query."""
+    by_name = {(claim.namespace, claim.name): claim for claim in claims}
+    if not by_name:
+        return {}
+    rows = WaitingReason.objects.filter(
+        cluster=cluster,
+        namespace__in={namespace for namespace, _ in by_name},
+        claim_name__in={name for _, name in by_name},
+    )
+    found: dict[int, WaitingReason] = {}
+    for row in rows:
+        claim = by_name.get((row.namespace, row.claim_name))
+        if claim is not None and claim.uid == row.claim_uid:
+            found[claim.pk] = row
+    return found
+
+
+def waiting_pass(cluster: Cluster) -> WaitingPass | None:
+    """The last look at all claims that wait; None before the first."""
+    return WaitingPass.objects.filter(cluster=cluster).first()

@@ -10,7 +10,7 @@ from celery import shared_task
 from celery.signals import worker_init, worker_ready
 
 from allocator import services, wiring
-from allocator.services.queueing import QueueError, enqueue
+from allocator.services.queueing import WAITING_TASK, QueueError, enqueue
 
 log = structlog.get_logger("allocator.tasks")
 
@@ -31,6 +31,12 @@ def run_allocation(run_id: str) -> None:
 def sweep_runs(silent_seconds: float | None = None) -> int:
     """Enqueue runs whose task was lost. Meant for every minute or so."""
     return services.sweep_runs(silent_seconds=silent_seconds)
+
+
+@shared_task(name=WAITING_TASK, acks_late=False, max_retries=0)
+def explain_waiting(cluster_id: int) -> int:
+    """Why the pending claims of a cluster wait. A lost task is asked for again."""
+    return services.explain_waiting(cluster_id)
 
 
 @worker_init.connect

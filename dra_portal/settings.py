@@ -255,6 +255,13 @@ RUN_VERIFY_SECONDS = env.integer("DRA_PORTAL_RUN_VERIFY_SECONDS", 30)
 RUN_LEASE_SECONDS = env.integer("DRA_PORTAL_RUN_LEASE_SECONDS", 90)
 RUN_MIRROR_MAX_AGE = env.integer("DRA_PORTAL_RUN_MIRROR_MAX_AGE", 900)
 
+# Why pending claims wait (allocator.services.waiting): seconds for one claim, seconds
+# and claims for one pass, seconds between two passes of a cluster that changes.
+WAITING_SECONDS = env.integer("DRA_PORTAL_WAITING_SECONDS", 1)
+WAITING_PASS_SECONDS = env.integer("DRA_PORTAL_WAITING_PASS_SECONDS", 10)
+WAITING_CLAIMS = env.integer("DRA_PORTAL_WAITING_CLAIMS", 500)
+WAITING_EVERY = env.integer("DRA_PORTAL_WAITING_EVERY", 5)
+
 LOGGING_CONFIG = None  # structlog and logging are set up in one place instead
 LOG_LEVEL = env.text("DRA_PORTAL_LOG_LEVEL", "INFO").upper()
 configure_logging(

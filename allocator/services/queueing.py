@@ -1,4 +1,4 @@
-"""Telling the workers of a run. A task carries the run's id and nothing else."""
+"""Telling the workers what to do. A task carries an id and nothing else."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kombu.exceptions import OperationalError
 log = structlog.get_logger("allocator.runs")
 
 TASK = "allocator.tasks.run_allocation"
+WAITING_TASK = "allocator.tasks.explain_waiting"
 _RETRY = {"max_retries": 1, "interval_start": 0.2, "interval_max": 0.2}
 
 
@@ -28,4 +29,18 @@ def enqueue(run_id: UUID, *, countdown: float = 0.0) -> None:
         task.apply_async(countdown=countdown, retry=True, retry_policy=_RETRY)
     except (OperationalError, OSError) as error:
         log.warning("run.not_enqueued", run=str(run_id), error=str(error))
+        raise QueueError(str(error)) from error
+
+
+def enqueue_waiting(cluster_id: int, *, expires: float) -> None:
+    """Have a worker say why claims wait, within ``expires`` seconds or not at all.
+
+    Raises QueueError.
+    """
+    task = current_app.signature(
+        WAITING_TASK, args=(cluster_id,), ignore_result=True, expires=expires
+    )
+    try:
+        task.apply_async(retry=False)
+    except (OperationalError, OSError) as error:
         raise QueueError(str(error)) from error

@@ -27,6 +27,7 @@ from dra_portal.watching.dumps import POLL_SECONDS, DumpCluster
 from dra_portal.watching.guard import StoppedError, WatchGuard
 from dra_portal.watching.live import DISCOVERY_SECONDS, LiveCluster
 from dra_portal.watching.lock import LockLostError, WatchLock
+from dra_portal.watching.reasons import ReasonNudge
 from inventory.mirror import ClusterGoneError, prune_tombstones
 
 log = structlog.get_logger("dra_portal.watch")
@@ -97,6 +98,7 @@ class Watching:
         self._file_stamp: tuple[int, int] | None = None
         self._pruned_at = time.monotonic()
         self._waiting = False
+        self._reasons = ReasonNudge()
 
     def run(self, stop: threading.Event) -> None:
         """Until ``stop`` is set; ends within three seconds then.
@@ -158,13 +160,14 @@ class Watching:
         return False
 
     def step(self) -> bool:
-        """What is due: lock, ``clusters.yaml``, tombstones. False: begin anew."""
+        """What is due: lock, file, tombstones, reasons. False: begin anew."""
         if not self.lock.renew():
             log.warning("watch.lock_lost", owner=self.lock.owner)
             return False
         try:
             self._reload()
             self._prune()
+            self._reasons.step()
         except LockLostError:
             log.warning("watch.lock_lost", owner=self.lock.owner)
             return False
