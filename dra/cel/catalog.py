@@ -19,21 +19,31 @@ from dra.cel.likeness import closest
 from dra.cel.reads import Read
 from dra.cel.table import DeviceTable
 from dra.objects import DeviceAttribute, DeviceCapacity
+from dra.semver import Version
 
 EXAMPLES: Final = 5
 """Values that :class:`Known` shows at most."""
 
 _MEMBERS: Final = {
-    # In the order in which a value is looked for, see dra.cel.devices.
-    "ints": "ints",
-    "bools": "bools",
-    "strings": "strings",
-    "versions": "versions",
-    "int_": "int",
-    "bool_": "bool",
     "string": "string",
     "version": "version",
+    "int_": "int",
+    "bool_": "bool",
+    "strings": "strings",
+    "ints": "ints",
+    "bools": "bools",
+    "versions": "versions",
 }
+"""The members of an attribute, of which one is set, by how common they are."""
+
+
+_BY_VALUE: Final[Mapping[type, str]] = {
+    str: "string",
+    Version: "version",
+    int: "int",
+    bool: "bool",
+}
+"""The type by that of the CEL value, where this alone tells it."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -186,21 +196,22 @@ def _types(column: Column, counts: NDArray[np.intp]) -> Mapping[str, int]:
     if kind != "attributes":
         name = {"capacity": "quantity", "driver": "string"}.get(kind, "bool")
         return {name: column.present}
+    values_in_use = set(map(type, column.values[1 : column.size]))
+    if len(values_in_use) == 1 and values_in_use <= _BY_VALUE.keys():
+        return {_BY_VALUE[values_in_use.pop()]: column.present}
     raws = column.raws[1 : column.size]
     found: dict[str, int] = {}
     rest = counts[1:].copy()
     for member, name in _MEMBERS.items():
+        if not rest.any():
+            break
         values = [getattr(raw, member) for raw in raws]
         missing = values.count(None)
         if missing == len(values):
             continue
-        if not missing:
-            here = int(rest.sum())
-            rest[:] = 0
-        else:
-            has = np.array([value is not None for value in values])
-            here = int(rest[has].sum())
-            rest[has] = 0
+        has = np.array([value is not None for value in values]) if missing else ...
+        here = int(rest[has].sum())
+        rest[has] = 0
         if here:
             found[name] = here
     if left := int(rest.sum()):

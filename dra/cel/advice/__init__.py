@@ -9,6 +9,8 @@ the selector reads to one that was.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,7 @@ from dra.cel.advice.warnings import CODES, MOST, Warning, ranked  # noqa: A004 -
 from dra.cel.program import Program, with_room
 from dra.cel.selection import Stop
 from dra.cel.table import DeviceTable
+from dra.errors import NotSupportedError
 
 __all__ = ["CODES", "MOST", "Warning", "advise", "explain_error"]
 
@@ -38,19 +41,19 @@ def advise(
     :class:`~dra.cel.selection.Stopped` when ``stop`` said so, and
     :class:`~dra.errors.NotSupportedError` like :meth:`~dra.cel.Program.evaluate`.
     """
-    return with_room(
-        lambda: _advise(program, table, within, stop), "an expression nested this deep"
-    )
-
-
-def _advise(
-    program: Program,
-    table: DeviceTable,
-    within: NDArray[np.bool_] | None,
-    stop: Stop | None,
-) -> tuple[Warning, ...]:
     found = list(limits.check(program))
-    asked = Asked(program, table, within, stop)
+    table.select(program, stop=stop)
+    # What is nested too deep to be walked through may have answers all the same.
+    with suppress(NotSupportedError):
+        found += with_room(
+            lambda: _about_devices(Asked(program, table, within, stop)),
+            "an expression nested this deep",
+        )
+    return ranked(found)
+
+
+def _about_devices(asked: Asked) -> list[Warning]:
+    found: list[Warning] = []
     if asked.total:
         found += failing.check(asked)
         found += missing.check(asked)
@@ -60,4 +63,4 @@ def _advise(
         found += kinds.check(asked, compared)
         found += whole.always_there(asked)
         found += whole.check(asked, found)
-    return ranked(found)
+    return found

@@ -25,7 +25,7 @@ _SUFFIX: Final = re.compile(r"[0-9.]+([A-Za-z]*)")
 
 
 def check(asked: Asked, looks: Sequence[Look]) -> Iterator[Warning]:
-    decisive = decisive_masks(asked)
+    terms = {} if asked.matched else _leaves(asked)
     for look in looks:
         found = look.comparison
         if found.operator != "order" or found.symbol == "!=":
@@ -35,24 +35,17 @@ def check(asked: Asked, looks: Sequence[Look]) -> Iterator[Warning]:
             continue
         if not look.satisfied():
             yield _unreached(look, given)
-        elif found.node.id in decisive:
-            warning = _narrowly(look, given, decisive[found.node.id])
+        elif found.node.id in terms:
+            decisive = asked.terms.decisive(terms[found.node.id])
+            warning = _narrowly(look, given, decisive)
             if warning is not None:
                 yield warning
 
 
-def decisive_masks(asked: Asked) -> Mapping[int, Mask]:
-    """By the node of a term, the devices that would match if it were true.
-
-    Only for expressions that match nothing.
-    """
-    if asked.matched:
-        return {}
-    return {
-        term.condition.node.id: term.decisive
-        for term in asked.terms
-        if not term.condition.parts
-    }
+def _leaves(asked: Asked) -> Mapping[int, int]:
+    """The terms that are not taken apart: by the id of their node, their place."""
+    terms = asked.terms
+    return {terms.conditions[place].node.id: place for place in terms.leaves()}
 
 
 def _unreached(look: Look, given: Given) -> Warning:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dra.cel.advice import words
 from dra.cel.advice.origins import Failure, failures
 from dra.cel.advice.sites import Site, descendants, sites
-from dra.cel.advice.terms import Term, terms_of
+from dra.cel.advice.terms import Terms
 from dra.cel.ast import Node, children
 from dra.cel.catalog import Catalog, catalog
 from dra.cel.columns import Column
@@ -65,7 +65,7 @@ class Asked:
         self.table = table
         self.stop = stop
         self.text = clean(program.expression)
-        self.tries = MOST_TRIES if len(self.text) < _LONG else 1
+        self.tries = MOST_TRIES if len(self.text) < _LONG else 0
         """Suggestions that may still be compiled: a long one takes a while."""
         self.asked: Mask = (
             np.ones(len(table), np.bool_) if within is None else within.copy()
@@ -105,9 +105,9 @@ class Asked:
         return failures(self.program, self.table, self.selection, failed)
 
     @cached_property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> Terms:
         """The expression taken apart at ``&&``, ``||``, ``!`` and ``? :``."""
-        return terms_of(self.program, self.table, stop=self.stop)
+        return Terms(self.program, self.table, self.rows, stop=self.stop)
 
     @property
     def no_device(self) -> str:
@@ -143,9 +143,12 @@ class Asked:
             self._domains[kind, domain] = found
         return found
 
-    def of_codes(self, read: Read, codes: list[int]) -> Mask:
+    def of_codes(self, column: Column, codes: list[int]) -> Mask:
         """Which devices publish one of the values with these codes, asked or not."""
-        return np.isin(self.table.columns[read].codes, codes)
+        picked = np.zeros(column.size, np.bool_)
+        picked[codes] = True
+        found: Mask = picked[column.codes]
+        return found
 
     def published(self, read: Read, mask: Mask | None = None) -> Published | None:
         """What the answerable devices (in ``mask``) publish; None if nothing."""

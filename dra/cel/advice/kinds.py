@@ -154,7 +154,7 @@ def _mixed(asked: Asked, read: Read, start: int, end: int) -> Warning | None:
     }
     ordered = sorted(counted, key=lambda name: -counted[name])
     masks = {
-        name: asked.of_codes(read, codes) & asked.rows
+        name: asked.of_codes(published.column, codes) & asked.rows
         for name, codes in by_type.items()
     }
     parts = [

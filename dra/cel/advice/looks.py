@@ -28,7 +28,7 @@ from dra.cel.library.regex import matches
 from dra.cel.reads import Read
 from dra.quantity import Format, Quantity
 
-MOST_COMPARISONS: Final = 100
+MOST_COMPARISONS: Final = 60
 MOST_VALUES: Final = 2_000
 """A column with more different values holds names of single devices."""
 
@@ -108,7 +108,7 @@ class Look:
         return self.asked.source(given.node)
 
     def mask(self, values: Sequence[Value]) -> Mask:
-        return np.isin(self.column.codes, [value.code for value in values])
+        return self.asked.of_codes(self.column, [value.code for value in values])
 
     def who(self, values: Sequence[Value]) -> str:
         """``40 devices publish 81559Mi (79.6Gi)``"""

@@ -23,6 +23,7 @@ from dra.cel.reads import MAPS, NAMES, WHOLE, Read
 from dra.cel.selection import Part, Selection, combinations
 from dra.cel.table import DeviceTable
 from dra.cel.values import Value
+from dra.errors import NotSupportedError
 
 MOST_GROUPS: Final = 256
 """Groups of devices of which one is evaluated."""
@@ -135,7 +136,7 @@ class _Locator:
             )
         except _LocatedError as error:
             return error.node
-        except EvaluationError:
+        except (EvaluationError, NotSupportedError):
             # The result is no bool, or the cost limit was hit.
             return program.root
         return program.root

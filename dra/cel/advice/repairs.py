@@ -34,6 +34,6 @@ def excludes(program: Program, asked: Asked, rows: Iterable[int]) -> bool:
         try:
             if program.evaluate_value(device):
                 return False
-        except EvaluationError:
+        except (EvaluationError, NotSupportedError):
             return False
     return True

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dra.cel.advice import words
 from dra.cel.advice.asked import Asked
 from dra.cel.advice.sites import descendants
-from dra.cel.advice.terms import Term
 from dra.cel.advice.warnings import Warning  # noqa: A004 - the word of the field
 from dra.cel.ast import Call, Ident, Node
 from dra.cel.logic import NO, YES
@@ -68,22 +67,25 @@ def _asks_for_value(parent: Node | None, node: Node) -> bool:
 
 def check(asked: Asked, told: Sequence[Warning]) -> Iterator[Warning]:
     """Terms with the same outcome everywhere, unless ``told`` says why."""
-    if not asked.rows.any():
-        return
     answerable = asked.count(asked.rows)
-    leaves = [term for term in asked.terms if not term.condition.parts]
+    if not answerable:
+        return
+    terms = asked.terms
+    leaves = list(terms.leaves())
     if asked.matched == answerable:
-        if not leaves or not all(_is_guard(asked, term) for term in leaves):
+        nodes = [terms.conditions[place].node for place in leaves]
+        if not nodes or not all(_is_guard(asked, node) for node in nodes):
             yield _everything(asked, answerable)
         return
     explained = [w for w in told if w.code in _TELLING]
-    for term in leaves if len(asked.terms) > 1 else ():
-        if not _looks_at_device(term):
+    for place in leaves if len(terms.conditions) > 1 else ():
+        node = terms.conditions[place].node
+        if not _looks_at_device(node):
             continue
-        if not asked.count(term.values != YES) and not _is_guard(asked, term):
-            yield _always(asked, term, answerable)
-        if not asked.count(term.values != NO) and not _within(term, explained):
-            yield _never(asked, term, answerable)
+        if terms.count(place, YES) == answerable and not _is_guard(asked, node):
+            yield _always(asked, node, answerable)
+        if terms.count(place, NO) == answerable and not _within(node, explained):
+            yield _never(asked, node, answerable)
     if not asked.matched and not explained:
         yield _nothing(asked)
 
@@ -99,38 +101,42 @@ def _everything(asked: Asked, count: int) -> Warning:
     )
 
 
-def _always(asked: Asked, term: Term, count: int) -> Warning:
+def _always(asked: Asked, node: Node, count: int) -> Warning:
     return Warning(
         "always-true",
         f"This is true on all of the {words.devices(count)} asked: here it excludes "
         "nothing.",
-        term.condition.node.start,
-        term.condition.node.end,
+        node.start,
+        node.end,
         devices=count,
         total=asked.total,
-        example=asked.example(term.values == YES),
+        example=asked.example(asked.rows),
     )
 
 
-def _never(asked: Asked, term: Term, count: int) -> Warning:
+def _never(asked: Asked, node: Node, count: int) -> Warning:
     return Warning(
         "always-false",
         f"This is false on all of the {words.devices(count)} asked.",
-        term.condition.node.start,
-        term.condition.node.end,
+        node.start,
+        node.end,
         devices=0,
         total=asked.total,
-        example=asked.example(term.values == NO),
+        example=asked.example(asked.rows),
     )
 
 
 def _nothing(asked: Asked) -> Warning:
     message = f"{asked.no_device} matches"
-    if asked.terms and asked.terms[0].condition.kind == "and":
-        parts = [asked.terms[place] for place in asked.terms[0].condition.parts]
-        if all(asked.count(part.values == YES) for part in parts):
-            message += ", although each term for itself matches some: no device meets "
-            message += "all of them together"
+    terms = asked.terms
+    whole = terms.conditions[0] if terms.conditions else None
+    if (
+        whole is not None
+        and whole.kind == "and"
+        and all(terms.count(part, YES) for part in whole.parts)
+    ):
+        message += ", although each term for itself matches some: no device meets "
+        message += "all of them together"
     return Warning(
         "matches-nothing",
         f"{message}.",
@@ -141,23 +147,22 @@ def _nothing(asked: Asked) -> Warning:
     )
 
 
-def _looks_at_device(term: Term) -> bool:
+def _looks_at_device(node: Node) -> bool:
     """Whether a term can differ from device to device; a written true cannot."""
     return any(
-        isinstance(node, Ident) and node.name.removeprefix(".") == "device"
-        for node in descendants(term.condition.node)
+        isinstance(part, Ident) and part.name.removeprefix(".") == "device"
+        for part in descendants(node)
     )
 
 
-def _is_guard(asked: Asked, term: Term) -> bool:
+def _is_guard(asked: Asked, node: Node) -> bool:
     """Whether a term is there to protect others, and may be true of all devices."""
-    for part in descendants(term.condition.node):
+    for part in descendants(node):
         site = asked.site_at.get(part.id)
         if site is not None and (site.form != "get" or site.read == Read("driver")):
             return True
     return False
 
 
-def _within(term: Term, told: Sequence[Warning]) -> bool:
-    node = term.condition.node
+def _within(node: Node, told: Sequence[Warning]) -> bool:
     return any(node.start <= w.start and w.end <= node.end for w in told)
