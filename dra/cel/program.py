@@ -71,7 +71,7 @@ class Program:
         self.cost = estimate(checked)
         self.metered = may_exceed(checked, self.cost)
         self._step, self._slots = evaluator.build(checked, metered=self.metered)
-        self.reads = _reads(checked)
+        self.reads = reads_of(checked)
 
     @property
     def key(self) -> Hashable:
@@ -109,22 +109,30 @@ class Program:
 
 def run(step: Step, slots: int, device: DeviceMap, *, metered: bool) -> Value:
     """The value of a built tree. Raises :class:`EvaluationError`."""
-
-    def once() -> Value:
-        budget.begin()
-        frame: list[Value] = [None] * slots
-        frame[0] = device
-        if metered:
-            frame[METER_SLOT] = Meter()
-        return step(frame)
-
     try:
-        return with_room(once, "evaluating something this deep")
+        try:
+            return _run_once(step, slots, device, metered)
+        except RecursionError:
+            # Not with_room for everything: this is where the time goes.
+            return with_room(
+                lambda: _run_once(step, slots, device, metered),
+                "evaluating something this deep",
+            )
     except CostExceededError as error:
         raise EvaluationError(str(error)) from None
 
 
-def _reads(checked: Checked) -> frozenset[Read] | None:
+def _run_once(step: Step, slots: int, device: DeviceMap, metered: bool) -> Value:
+    budget.begin()
+    frame: list[Value] = [None] * slots
+    frame[0] = device
+    if metered:
+        frame[METER_SLOT] = Meter()
+    return step(frame)
+
+
+def reads_of(checked: Checked) -> frozenset[Read] | None:
+    """What the tree may look at, None when that has no bounds."""
     try:
         return reads(checked)
     except RecursionError:

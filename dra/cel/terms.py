@@ -10,15 +10,15 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from dra.cel import evaluator
+from dra.cel import budget, evaluator
 from dra.cel.ast import Call, Node, chained
 from dra.cel.cost import estimate
 from dra.cel.devices import clean
 from dra.cel.environments import CelFeatures
 from dra.cel.errors import EvaluationError
 from dra.cel.operators import no_such_overload
-from dra.cel.program import Program, as_answer, may_exceed, run, with_room
-from dra.cel.reads import Read, reads
+from dra.cel.program import Program, as_answer, may_exceed, reads_of, run
+from dra.cel.reads import Read
 from dra.cel.values import DeviceMap, Value
 from dra.errors import NotSupportedError
 
@@ -112,14 +112,12 @@ class TermProgram:
     def __init__(self, program: Program, condition: Condition) -> None:
         checked = replace(program.checked, root=condition.node)
         self._metered = program.metered and may_exceed(checked, estimate(checked))
-        self._step, self._slots = with_room(
-            lambda: evaluator.build(checked, metered=self._metered),
-            "an expression nested this deep",
-        )
+        budget.begin()
+        self._step, self._slots = evaluator.build(checked, metered=self._metered)
         self._accept = _ACCEPT[condition.place]
         self.features = program.features
         self.key = key(program, condition)
-        self.reads = with_room(lambda: reads(checked), "an expression nested this deep")
+        self.reads = reads_of(checked)
 
     def evaluate_value(self, device: DeviceMap) -> bool:
         """Whether the condition holds.

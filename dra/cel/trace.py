@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from dra.cel import chains
+from dra.cel import budget, chains
 from dra.cel.ast import (
     Call,
     Comprehension,
@@ -32,7 +32,6 @@ from dra.cel.plan import Frame, constant
 from dra.cel.plan import Step as Closure
 from dra.cel.program import Program, as_answer, run, with_room
 from dra.cel.values import DeviceMap, UInt, Value
-from dra.errors import NotSupportedError
 
 type State = Literal["value", "error", "not evaluated"]
 
@@ -60,16 +59,11 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """``result`` is None where there is no answer, and ``error`` says why.
-
-    Of an expression that is nested too deep for it, ``root`` has no parts, and
-    ``complete`` is false.
-    """
+    """``result`` is None where there is no answer, and ``error`` says why."""
 
     result: bool | None
     error: str
     root: Step
-    complete: bool = True
 
 
 def trace(program: Program, device: DeviceInput) -> Trace:
@@ -82,15 +76,16 @@ def trace(program: Program, device: DeviceInput) -> Trace:
         value = device_value(device, lists=program.features.list_type_attributes)
     except EvaluationError as error:
         nothing = _Outline(program, _Recorder(program))
-        root = with_room(nothing.root, "an expression nested this deep")
+        root = with_room(nothing.root, _TOO_DEEP)
         return Trace(None, clean(str(error)), root)
-    try:
-        return with_room(lambda: _traced(program, value), "tracing something this deep")
-    except NotSupportedError:
-        return _summary(program, value)
+    return with_room(lambda: _traced(program, value), _TOO_DEEP)
+
+
+_TOO_DEEP: Final = "tracing something this deep"
 
 
 def _traced(program: Program, device: DeviceMap) -> Trace:
+    budget.begin()
     recorder = _Recorder(program)
     step = recorder.plan(program.root)
 
@@ -106,20 +101,6 @@ def _traced(program: Program, device: DeviceMap) -> Trace:
     except EvaluationError as problem:
         error = clean(str(problem))
     return Trace(result, error, _Outline(program, recorder).root())
-
-
-def _summary(program: Program, device: DeviceMap) -> Trace:
-    """The answer without its parts."""
-    text = clean(program.expression)
-    try:
-        result = program.evaluate_value(device)
-    except EvaluationError as problem:
-        error = clean(str(problem))
-        root = Step(text, 0, len(text), 0, "error", "", "", shortened(error), 1, ())
-        return Trace(None, error, root, complete=False)
-    shown = display(result)
-    root = Step(text, 0, len(text), 0, "value", shown, "bool", "", 1, ())
-    return Trace(result, "", root, complete=False)
 
 
 # --- taking notes ---

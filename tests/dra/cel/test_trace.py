@@ -86,7 +86,6 @@ def test_a_trace_ends_as_evaluating_does():
     for one in _traced():
         outcome = _outcome(partial(one.program.evaluate, one.device))
         assert (one.trace.result, one.trace.error) == outcome, one.id
-        assert one.trace.complete, one.id
 
 
 def test_steps_are_the_text_at_their_place_within_the_step_above():
@@ -344,5 +343,5 @@ def _nested(times: int, text: str, inner: str) -> str:
 def test_deep_and_long_expressions_are_traced_in_full(expression):
     program = cel.compile(expression)
     found = trace(program, DEVICE)
-    assert found.complete
     assert found.result is program.evaluate(DEVICE)
+    assert len(list(_all(found.root))) > 100
