@@ -7,7 +7,7 @@ up again (``remove``, always the last one added that it applies to).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import NamedTuple, Protocol
 
 from dra.allocation.derived import derived_attribute
@@ -30,6 +30,9 @@ class Rule(Protocol):
     def add(self, ask: Ask, candidate: Candidate) -> bool: ...
 
     def remove(self, ask: Ask) -> None: ...
+
+    def state(self) -> Hashable:
+        """Equal when the rule will judge every device to come alike."""
 
 
 def make_rules(
@@ -151,6 +154,14 @@ class Match(_Rule):
         if self.applies(ask):
             self.count -= 1
 
+    def state(self) -> Hashable:
+        return (self.value,) if self.count else ()
+
+    def value_of(self, ask: Ask, candidate: Candidate) -> tuple[str, object] | None:
+        """The scalar that is compared; None for a device without one."""
+        found = attribute_for(ask, candidate, self.attribute, lists=False)
+        return None if found is None else scalar(found)
+
 
 class MatchLists(_Rule):
     """All devices have at least one value in common."""
@@ -187,6 +198,9 @@ class MatchLists(_Rule):
         if self.applies(ask):
             self.common.pop()
 
+    def state(self) -> Hashable:
+        return self.common[-1] if self.common else None
+
 
 class Distinct(_Rule):
     """No two devices have a value in common; different types never do."""
@@ -210,6 +224,9 @@ class Distinct(_Rule):
     def remove(self, ask: Ask) -> None:
         if self.applies(ask):
             self.taken.pop()
+
+    def state(self) -> Hashable:
+        return frozenset(self.taken)
 
     def _values(self, ask: Ask, candidate: Candidate) -> Values | None:
         found = attribute_for(ask, candidate, self.attribute, lists=self.lists)
@@ -246,6 +263,9 @@ class ForgetfulDistinct(Distinct):
     def remove(self, ask: Ask) -> None:
         if self.applies(ask):
             self.last.pop(ask.parent, None)
+
+    def state(self) -> Hashable:
+        return frozenset(self.last.items())
 
 
 _NO_SCALAR = Values("", frozenset())

@@ -1,10 +1,11 @@
 """What lets a long search skip choices without changing its answer.
 
-Three things are skipped. A request for which too few devices are left needs no
+Four things are skipped. A request for which too few devices are left needs no
 trying. A device that is, for all that this question looks at,
-the same as one that just led nowhere leads nowhere too. And when nothing can be
+the same as one that just led nowhere leads nowhere too. When nothing can be
 found for a request, the choices that had no part in that need no second look:
-the search goes back to the latest one that had.
+the search goes back to the latest one that had. And a state from which everything
+was tried in vain is remembered, whichever equal devices led to it.
 
 Both need a search that leaves no traces and raises no errors: with a quirk that
 keeps bookings, a selector that fails on some device, or a request for all
@@ -15,11 +16,12 @@ makes, and :func:`insight_into` says None.
 from __future__ import annotations
 
 import bisect
+from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from dra.allocation.booking import Bookings
+from dra.allocation.booking import Bookings, Pick
 from dra.allocation.constraints import Rule, attribute_for, find_attribute, value_set
 from dra.allocation.counters import charge_of, groups_of
 from dra.allocation.derived import derived_attribute
@@ -35,6 +37,10 @@ from dra.objects import Constraint
 LEAVING_TRACES = frozenset(
     {Quirk.COUNTERS_STAY_BOOKED, Quirk.SHARED_COUNTERS_KEPT, Quirk.SHARE_MARK_KEPT}
 )
+
+
+MOST_STATES = 200_000
+"""Failed states that are remembered in one search."""
 
 
 class Insight:
@@ -63,6 +69,9 @@ class Insight:
         self.takers: dict[DeviceID, list[int]] = {}
         self.charged: list[int] = []
         self.of_claim: dict[int, list[int]] = {}
+        self.order: Sequence[Candidate] = ()
+        self.failed: set[Hashable] = set()
+        """States from which there is no solution."""
 
     # --- enough devices -------------------------------------------------------
 
@@ -71,6 +80,7 @@ class Insight:
 
         To be called while the search holds nothing; ``candidates`` in order.
         """
+        self.order = candidates
         bookings = self.bookings
         for ask in self.asks:
             self.possible[ask] = [
@@ -122,6 +132,38 @@ class Insight:
             yield frozenset(charge_of(candidate).items())
             yield frozenset(groups_of(candidate).items())
 
+    # --- states that were seen ---
+
+    def state(
+        self, claim: int, ask: Ask | None, start: int, picks: Sequence[Pick]
+    ) -> Hashable:
+        """What of the search so far matters for the rest of it.
+
+        How many devices of each kind are taken and how, what the constraints of the
+        claim insist on, and for a request that is under way which devices it may
+        still look at: those from ``start`` on.
+        """
+        taken: dict[DeviceID, list[Hashable]] = {}
+        kinds: dict[DeviceID, Hashable] = {}
+        for pick in picks:
+            device = pick.candidate.id
+            kinds[device] = self.signature(pick.candidate)
+            taken.setdefault(device, []).append(_how(pick, claim))
+        how = {device: frozenset(Counter(t).items()) for device, t in taken.items()}
+        held = Counter((kinds[device], how[device]) for device in taken)
+        left: Counter[Hashable] = Counter()
+        if ask is not None and start:
+            places = self.possible[ask]
+            for place in places[bisect.bisect_left(places, start) :]:
+                candidate = self.order[place]
+                left[self.signature(candidate), how.get(candidate.id)] += 1
+        rules = tuple(rule.state() for rule in self.rules[claim])
+        return frozenset(held.items()), frozenset(left.items()), rules
+
+    def remember_failure(self, state: Hashable) -> None:
+        if len(self.failed) < MOST_STATES:
+            self.failed.add(state)
+
     # --- blame ----------------------------------------------------------------
 
     def took(self, depth: int, ask: Ask, candidate: Candidate) -> None:
@@ -158,6 +200,15 @@ class Insight:
                 return True
             rule.remove(ask)
         return False
+
+
+def _how(pick: Pick, claim: int) -> Hashable:
+    """What a pick means for the requests of ``claim`` and of later claims."""
+    share = pick.share
+    amounts = None
+    if share is not None:
+        amounts = tuple(sorted((n, q.nanos) for n, q in share.amounts.items()))
+    return pick.ask.claim_index == claim, pick.ask.admin, amounts
 
 
 def insight_into(

@@ -16,6 +16,7 @@ from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.matching import Matcher
 from dra.allocation.metering import Meter
+from dra.allocation.outlook import Outlook
 from dra.allocation.pruning import Insight, insight_into
 from dra.allocation.quirks import Quirk
 from dra.allocation.request import MAX_RESULTS, Ask, Plan
@@ -23,7 +24,8 @@ from dra.allocation.views import Candidate, view_of
 from dra.pools import NodePool
 
 PATIENCE = 1_000
-"""Steps before the search takes the time to gain insight."""
+"""Steps before the search takes the time to gain insight; fewer where that is soon
+done, because it looks at every device for every request."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -51,12 +53,12 @@ class _Place:
 class _Frame:
     """A choice that can be made otherwise.
 
-    ``blame`` and ``hopeless`` are kept for a search with insight: depths of the
-    earlier choices that had a part in this one's failures, and signatures of
-    devices that led nowhere.
+    ``blame``, ``hopeless`` and ``state`` are kept for a search with insight: depths
+    of the earlier choices that had a part in this one's failures, signatures of
+    devices that led nowhere, and all that matters for what follows.
     """
 
-    __slots__ = ("at", "blame", "depth", "hopeless", "next", "options", "pick")
+    __slots__ = ("at", "blame", "depth", "hopeless", "next", "options", "pick", "state")
 
     def __init__(self, at: _Place, options: str, depth: int) -> None:
         self.at = at
@@ -64,6 +66,7 @@ class _Frame:
         self.depth = depth
         self.next = 0
         self.pick: Pick | None = None
+        self.state: Hashable = None
         self.blame: set[int] = set()
         self.hopeless: set[Hashable] = set()
 
@@ -100,6 +103,8 @@ class Search:
         ]
         self.quirks = quirks
         self.insight: Insight | None = None
+        self.outlook: Outlook | None = None
+        self.next_look = 0
         self.everything: dict[Ask, tuple[Candidate, ...]] = {}
         self.per_claim = [0] * len(plan.claims)
         self.least_later: list[list[int]] = []
@@ -163,7 +168,7 @@ class Search:
         """
         stack: list[_Frame] = []
         at: _Place | None = _Place()
-        patience = self.meter.steps + PATIENCE
+        patience = self.meter.steps + self._patience()
         while at is not None:
             if self.meter.steps > patience:
                 patience = sys.maxsize
@@ -176,6 +181,11 @@ class Search:
             at = self._go_on(stack)
         return None
 
+    def _patience(self) -> int:
+        devices = sum(len(view.candidates) for view in self.views)
+        asks = sum(len(r.alternatives) for c in self.plan.claims for r in c.requests)
+        return min(PATIENCE, max(100, 2 * devices * asks))
+
     def _go_on(self, stack: list[_Frame]) -> _Place | None:
         """From the latest choice that can be made otherwise; None: no more."""
         while stack:
@@ -185,6 +195,8 @@ class Search:
                 return at
             stack.pop()
             if self.insight is not None:
+                if frame.state is not None:
+                    self.insight.remember_failure(frame.state)
                 self._jump(stack, frame.blame)
         return None
 
@@ -216,6 +228,9 @@ class Search:
                 self._undo(frame)
         insight.survey(candidates)
         self.insight = insight
+        self.outlook = Outlook(
+            self.plan, self.rules, insight.possible, candidates, self.bookings
+        )
         return True
 
     def _skip_finished(self, at: _Place) -> _Place:
@@ -247,7 +262,10 @@ class Search:
         ask = at.ask
         depth = len(stack)
         if ask is None:
-            return _Frame(at, "alternatives", depth)
+            frame = _Frame(at, "alternatives", depth)
+            if self.insight is not None:
+                self._compare(frame, stack)
+            return frame
         needed = self._wanted(ask) - at.device
         later = self.least_later[at.claim][at.request]
         too_many = self.per_claim[at.claim] + needed + later > MAX_RESULTS
@@ -264,7 +282,36 @@ class Search:
                 for f in stack
                 if f.at.claim == at.claim and (too_many or f.at.request == at.request)
             )
+            if options != "none":
+                self._compare(frame, stack)
         return frame
+
+    def _compare(self, frame: _Frame, stack: Sequence[_Frame]) -> None:
+        """Give the choice up where nothing can follow, or one like it led nowhere."""
+        insight, at = self.insight, frame.at
+        assert insight is not None
+        if self._is_hopeless_from(at):
+            frame.options = "none"
+            frame.blame.update(range(frame.depth))
+            return
+        picks = [f.pick for f in stack if f.pick is not None]
+        seen = insight.state(at.claim, at.ask, at.start, picks)
+        place = (at.claim, at.request, id(at.ask), at.device, self.per_claim[at.claim])
+        state = (place, seen)
+        if state in insight.failed:
+            frame.options = "none"
+            frame.blame.update(range(frame.depth))
+        else:
+            frame.state = state
+
+    def _is_hopeless_from(self, at: _Place) -> bool:
+        """Looks ahead, but only as often as that costs little beside the search."""
+        outlook = self.outlook
+        assert outlook is not None
+        if self.meter.steps < self.next_look:
+            return False
+        self.next_look = self.meter.steps + outlook.cost // 16
+        return outlook.is_hopeless(at.claim, at.request, at.ask, at.device, at.start)
 
     def _too_few(self, ask: Ask, needed: int, start: int) -> bool:
         return self.insight is not None and not self.insight.are_left(
