@@ -222,9 +222,8 @@ def _exactly(name: str, cls: str, count: int, *expressions: str, **fields: Any) 
 
 
 def _alternative(name: str, count: int, expression: str) -> Json:
-    return {"name": name} | _exactly(name, "gpu.nvidia.com", count, expression)[
-        "exactly"
-    ]
+    body: Json = _exactly(name, "gpu.nvidia.com", count, expression)["exactly"]
+    return {"name": name} | body
 
 
 def claim(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import resource
 import statistics
 import time
@@ -48,7 +49,10 @@ def show(title: str, figures: list[Figure]) -> None:
         f"{'':{width}}  {'ours':>12}  {'comparison':>12}  {'ratio':>6}  {'memory':>8}  versus"
     )
     for f in figures:
+        compared = f"{'-':>12}  {'-':>6}"
+        if not math.isnan(f.against):
+            compared = f"{f.against:9.1f} ms  {f.ratio:6.2f}"
         print(
-            f"{f.what:{width}}  {f.ours:9.1f} ms  {f.against:9.1f} ms  {f.ratio:6.2f}"
+            f"{f.what:{width}}  {f.ours:9.1f} ms  {compared}"
             f"  {f.memory:5.0f} MB  {f.versus}"
         )

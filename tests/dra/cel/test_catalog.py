@@ -149,10 +149,10 @@ def test_counts_are_those_of_the_devices(found):
             published.setdefault(read, []).append(raw)
     attributes = {read for read in known if read.kind == "attributes"}
     assert attributes == set(published)
-    for read, raws in published.items():
-        counted = Counter(raws)
-        assert known[read].devices == len(raws)
-        assert known[read].types == Counter(map(type_of, raws))
+    for read, values in published.items():
+        counted = Counter(values)
+        assert known[read].devices == len(values)
+        assert known[read].types == Counter(map(type_of, values))
         assert known[read].distinct == len(counted)
         most = sorted(counted.values(), reverse=True)[:EXAMPLES]
         shown = Counter(map(value_text, raws))

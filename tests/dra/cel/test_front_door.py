@@ -116,10 +116,10 @@ def test_the_cache_forgets_what_was_used_longest_ago():
     features = cel.CelFeatures()
     program = cel.compile("true")
     for text in ("a", "b"):
-        cache.put((text, features, "stored"), program)
-    cache.get(("a", features, "stored"))
-    cache.put(("c", features, "stored"), program)
-    found = [cache.get((text, features, "stored")) is not None for text in "abc"]
+        cache.put((text, features, "stored", False), program)
+    cache.get(("a", features, "stored", False))
+    cache.put(("c", features, "stored", False), program)
+    found = [cache.get((text, features, "stored", False)) is not None for text in "abc"]
     assert found == [True, False, True]
 
 
@@ -128,9 +128,9 @@ def test_the_cache_holds_a_bounded_amount_of_source():
     features = cel.CelFeatures()
     program = cel.compile("true")
     for text in ("aaaa", "bbbb", "cccc"):
-        cache.put((text, features, "stored"), program)
-    assert cache.get(("aaaa", features, "stored")) is None
-    assert cache.get(("cccc", features, "stored")) is program
+        cache.put((text, features, "stored", False), program)
+    assert cache.get(("aaaa", features, "stored", False)) is None
+    assert cache.get(("cccc", features, "stored", False)) is program
 
 
 def test_a_program_that_grows_out_of_bounds_is_stopped():

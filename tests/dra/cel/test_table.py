@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dra import cel
 from dra.cel.reads import Read
 from dra.cel.table import DeviceTable
-from dra.names import DeviceID
+from dra.names import DeviceID, ObjectKey
 from dra.snapshot import Snapshot
 
 A = 'device.attributes["d.example"]'
@@ -73,7 +73,7 @@ def answers(table: DeviceTable, expression: str, *, lists: bool = False):
 
 def alone(table: DeviceTable, expression: str):
     program = cel.compile(expression)
-    found = []
+    found: list[bool | str] = []
     for row in range(len(table)):
         try:
             found.append(program.evaluate(table.device(row)))
@@ -89,7 +89,9 @@ def test_a_table_that_follows_answers_like_one_made_anew(states, asked):
     for seq, state in enumerate(states):
         changed = [slice_json(name, published) for name, published in state.items()]
         gone = [
-            ("ResourceSlice", "", name) for name in snapshot.slices if name not in state
+            ObjectKey("ResourceSlice", "", name)
+            for name in snapshot.slices
+            if name not in state
         ]
         snapshot = snapshot.refresh(changed, gone, seq=seq)
         if asked.draw(st.booleans()):

@@ -25,6 +25,7 @@ from tests.dra.allocation.world import (
 )
 from tests.dra.builders import (
     DRIVER,
+    Json,
     claim,
     consumes,
     counter_set,
@@ -200,7 +201,7 @@ def test_the_whole_of_a_cut_gpu_waits_for_the_claim_that_draws_on_its_counters()
 def test_counters_are_charged_once_for_a_shared_device():
     policy = {"default": "10Gi", "validRange": {"min": "1Gi", "max": "40Gi"}}
     shared = {"value": "40Gi", "requestPolicy": policy}
-    share = {"shareID": "s", "consumedCapacity": {"memory": "10Gi"}}
+    share: Json = {"shareID": "s", "consumedCapacity": {"memory": "10Gi"}}
     world = cluster(
         piece("counters", pool="n1", of=2, sharedCounters=[counter_set("g", m="80Gi")]),
         on(
@@ -247,7 +248,7 @@ def nic(name):
 
 
 def nics():
-    share = {"shareID": "s", "consumedCapacity": {"bandwidth": "10G"}}
+    share: Json = {"shareID": "s", "consumedCapacity": {"bandwidth": "10G"}}
     return cluster(
         on("n1", nic("nic-0"), nic("nic-1")),
         claim("used", result("nic-0", pool="n1", **share)),
@@ -288,7 +289,7 @@ def test_an_amount_that_cannot_be_had_is_named(requests, name, note):
 
 
 def test_a_share_that_does_not_fit_says_what_is_left():
-    share = {"shareID": "s", "consumedCapacity": {"bandwidth": "9G"}}
+    share: Json = {"shareID": "s", "consumedCapacity": {"bandwidth": "9G"}}
     world = cluster(
         on("n1", nic("nic-0")), claim("used", result("nic-0", pool="n1", **share))
     )
