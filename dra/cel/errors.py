@@ -17,8 +17,9 @@ class Issue:
     """One problem of an expression.
 
     ``offset`` counts code points from the start of the text, ``line`` and
-    ``column`` count from 1. ``start`` and ``end`` are the offsets of the part
-    to underline. All are None where the problem has no place.
+    ``column`` count from 1 (an empty text has column 0). ``start`` and ``end`` are
+    the offsets of the part to underline. All are None where the problem has no
+    place.
     """
 
     message: str
@@ -59,8 +60,20 @@ class CostExceededError(Exception):
         super().__init__(TOO_COSTLY)
 
 
+_MAX_MESSAGE: Final = 10_000
+
+
 class EvaluationError(DRAError):
     """An expression that has no answer for one device.
 
-    The scheduler aborts the allocation attempt of the claim when this happens.
+    The scheduler aborts the allocation attempt of the claim when this happens. The
+    message can be sent and stored whatever values it tells of: it has no bytes that
+    are no UTF-8, and an end.
     """
+
+    def __init__(self, message: str) -> None:
+        if len(message) > _MAX_MESSAGE:
+            message = f"{message[:_MAX_MESSAGE]}…"
+        if not message.isascii():
+            message = message.encode("utf-8", "replace").decode()
+        super().__init__(message)

@@ -36,6 +36,7 @@ from dra.cel.metering import (
     charged,
     metered_call,
 )
+from dra.cel.operators import type_name
 from dra.cel.plan import Frame, Lazy, Step, constant
 from dra.cel.stack import Depth, hop
 from dra.cel.values import Optional, Value, map_key
@@ -473,5 +474,6 @@ def _optional_part(value: Value, what: str) -> Optional:
     if isinstance(value, Optional):
         return value
     raise EvaluationError(
-        f"cannot initialize optional {what} from non-optional value {value}"
+        f"cannot initialize optional {what} from non-optional value "
+        f"of type {type_name(value)}"
     )

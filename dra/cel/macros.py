@@ -36,8 +36,11 @@ _SORT_INPUT: Final = "@__sortBy_input__"
 class Tree:
     """Builds nodes of one tree that all sit at the place of the macro call."""
 
-    def __init__(self, next_id: Callable[[], int], place: Node) -> None:
+    def __init__(
+        self, next_id: Callable[[], int], copy_id: Callable[[], int], place: Node
+    ) -> None:
         self._next_id = next_id
+        self._copy_id = copy_id
         self._start, self._end, self._at = place.start, place.end, place.at
 
     def literal(self, value: Value) -> Node:
@@ -106,7 +109,7 @@ class Tree:
 
     def copy(self, node: Node) -> Node:
         """The same expression with ids of its own."""
-        fresh = (self._next_id(), node.start, node.end, node.at)
+        fresh = (self._copy_id(), node.start, node.end, node.at)
         match node:
             case Literal(value=value):
                 return Literal(*fresh, value)

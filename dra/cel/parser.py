@@ -26,8 +26,8 @@ from dra.cel.source import Problem
 from dra.errors import NotSupportedError
 
 MAX_DEPTH: Final = 250
-# optMap copies its target: nested, the tree doubles with every level.
-_MAX_NODES: Final = 50_000
+_MAX_COPIES: Final = 4_000
+"""Nodes that macros copy; optMap of optMap of … doubles with every level."""
 
 _OR, _AND, _RELATION, _SUM, _PRODUCT = 1, 2, 3, 4, 5
 _BINARY: Final = {
@@ -77,6 +77,7 @@ class _Parser:
         self._at = 0
         self._tok = toks[0]
         self._last_id = 0
+        self._copies = 0
         # How deep the reference's parser would be in its own rules.
         self._nesting = 0
         self._relations = 0
@@ -121,9 +122,13 @@ class _Parser:
 
     def next_id(self) -> int:
         self._last_id += 1
-        if self._last_id > _MAX_NODES:
-            raise NotSupportedError("macros that expand this much")
         return self._last_id
+
+    def next_copy_id(self) -> int:
+        self._copies += 1
+        if self._copies > _MAX_COPIES:
+            raise NotSupportedError("macros that expand this much")
+        return self.next_id()
 
     def _measure(self, node: Node, *parts: Node, counted: bool = False) -> None:
         heights = self._height
@@ -324,7 +329,9 @@ class _Parser:
     def _expand(self, maker: macros.Maker | None, call: Call, target: Node) -> Node:
         if maker is None:
             return call
-        expansion = maker(macros.Tree(self.next_id, call), target, call.args)
+        expansion = maker(
+            macros.Tree(self.next_id, self.next_copy_id, call), target, call.args
+        )
         if expansion is None:
             return call
         if call.id in self._height:

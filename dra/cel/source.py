@@ -21,7 +21,12 @@ class Problem(Exception):  # noqa: N818 - carries one issue out of a deep place
 
 
 def locate(text: str, offset: int) -> tuple[int, int]:
-    """Line and column of ``offset``, both from 1, columns in code points."""
+    """Line and column of ``offset``, both from 1, columns in code points.
+
+    The place in an empty text is column 0, as in the reference.
+    """
+    if not text:
+        return 1, 0
     line_start = text.rfind("\n", 0, offset) + 1
     return text.count("\n", 0, offset) + 1, offset - line_start + 1
 
@@ -66,17 +71,17 @@ class _Picture:
         """The problem as Kubernetes prints it, with the line and a caret."""
         if problem.line is None or problem.column is None:
             return f"ERROR: <input>:-1:0: {problem.message}"
+        found = f"ERROR: <input>:{problem.line}:{problem.column}: {problem.message}"
         at = problem.column - 1
+        if at < 0:
+            return found
         line = self._lines[problem.line - 1].replace("\t", " ")
         dots = self._dots.get(problem.line)
         if dots is None:
             # One byte of UTF-8 is one cell; everything else gets a wide mark.
             dots = self._dots[problem.line] = _WIDE.sub("．", _NARROW.sub(".", line))
         caret = "＾" if _WIDE.match(line, at) else "^"
-        return (
-            f"ERROR: <input>:{problem.line}:{problem.column}: {problem.message}\n"
-            f" | {line}\n | {dots[:at]}{caret}"
-        )
+        return f"{found}\n | {line}\n | {dots[:at]}{caret}"
 
 
 _NARROW: Final = re.compile(r"[\x00-\x7f]")

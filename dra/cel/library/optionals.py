@@ -5,7 +5,7 @@ from __future__ import annotations
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
-from dra.cel.operators import TIMESTAMP_MIN
+from dra.cel.operators import TIMESTAMP_MIN, type_name
 from dra.cel.values import NONE, Duration, Optional, Timestamp, Value
 
 _V = t.param("V")
@@ -63,7 +63,7 @@ def unwrap(items: list[Value]) -> list[Value]:
     found: list[Value] = []
     for item in items:
         if not isinstance(item, Optional):
-            raise EvaluationError(f"value {item} is not optional")
+            raise EvaluationError(f"value of type {type_name(item)} is not optional")
         if item.present:
             found.append(item.value)
     return found

@@ -8,6 +8,7 @@ from dra.cel import budget
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
+from dra.cel.operators import type_name
 
 _S, _I = t.STRING, t.INT
 _STRINGS = t.list_of(t.STRING)
@@ -163,7 +164,7 @@ def substring(text: str, start: int, end: int | None = None) -> str:
 def join(parts: list[object], separator: str = "") -> str:
     for part in parts:
         if not isinstance(part, str):
-            raise EvaluationError(f"join: invalid input: {part}")
+            raise EvaluationError(f"join: invalid input of type {type_name(part)}")
     texts = [str(part) for part in parts]
     budget.spend_on_text(sum(map(len, texts)) + len(separator) * len(texts))
     return separator.join(texts)
