@@ -155,7 +155,7 @@ def test_counts_are_those_of_the_devices(found):
         assert known[read].types == Counter(map(type_of, values))
         assert known[read].distinct == len(counted)
         most = sorted(counted.values(), reverse=True)[:EXAMPLES]
-        shown = Counter(map(value_text, raws))
+        shown = Counter(map(value_text, values))
         if len(shown) == len(counted):
             assert [shown[text] for text in known[read].examples] == most
 
