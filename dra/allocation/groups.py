@@ -90,7 +90,9 @@ class Known:
 class Grouping:
     """The signatures of the nodes of one snapshot under one question.
 
-    Raises NotSupportedError for an expression that cannot be asked.
+    A device that no selector wants is the same as any other such device; with
+    ``closely`` it counts all the same what it is and who holds it. Raises
+    NotSupportedError for an expression that cannot be asked.
     """
 
     def __init__(
@@ -99,12 +101,15 @@ class Grouping:
         plan: Plan,
         features: Features,
         quirks: Collection[Quirk],
+        *,
+        closely: bool = False,
     ) -> None:
         self.table = snapshot.devices(lists=features.list_type_attributes)
         self.plan = plan
         self.asks = [a for c in plan.claims for r in c.requests for a in r.alternatives]
-        facts = _Facts(snapshot, self.table, self.asks, plan, features)
-        self.known = _known_answers(plan, features, quirks, facts.anchors)
+        facts = _Facts(snapshot, self.table, self.asks, plan, features, closely)
+        key = (_shape(plan), features, frozenset(quirks), closely)
+        self.known = _known_answers(key, facts.anchors)
         self._codes = facts.codes(self.known)
         self._verdicts = facts.verdicts
         self._places = self.table.listing.places
@@ -144,13 +149,14 @@ class _Facts:
         asks: Sequence[Ask],
         plan: Plan,
         features: Features,
+        closely: bool,
     ) -> None:
         self.table = table
         self.parts: list[Codes] = []
         self.sizes: list[int] = []
         self.meanings: list[Sequence[Hashable] | None] = []
         self.anchors: list[object] = []
-        self.relevant: NDArray[np.bool_] = np.zeros(len(table), np.bool_)
+        self.relevant: NDArray[np.bool_] = np.full(len(table), closely)
         self.verdicts: dict[tuple[str, ...], tuple[Codes, list[Verdict]]] = {}
         for chain in dict.fromkeys(ask.chain for ask in asks):
             codes, values = self.verdicts[chain] = chain_verdicts(chain, table)
@@ -326,14 +332,8 @@ def forget_answers() -> None:
     _questions.clear()
 
 
-def _known_answers(
-    plan: Plan,
-    features: Features,
-    quirks: Collection[Quirk],
-    anchors: Sequence[object],
-) -> Known:
+def _known_answers(key: Hashable, anchors: Sequence[object]) -> Known:
     """What is known of a question, whichever claim asks it."""
-    key = (_shape(plan), features, frozenset(quirks))
     known = _questions.pop(key, None)
     if known is None or not known.is_anchored(anchors):
         known = Known(anchors)

@@ -33,8 +33,12 @@ class Sweep:
     name what only one node has.
     """
 
-    def __init__(self, question: Question, *, expected: int) -> None:
+    def __init__(
+        self, question: Question, *, expected: int, closely: bool = False
+    ) -> None:
+        """``expected`` nodes are asked about; ``closely``: see :class:`Grouping`."""
         self._question = question
+        self._closely = closely
         self._worth_grouping = expected >= FEW
         self._grouping: Grouping | None = None
         self._undecided: dict[Signature, GaveUp] = {}
@@ -72,6 +76,7 @@ class Sweep:
                     question.plan,
                     question.features,
                     question.quirks,
+                    closely=self._closely,
                 )
             except NotSupportedError:
                 self._worth_grouping = False

@@ -234,8 +234,14 @@ class _Explaining:
                     words = sentences.of_node(survey.question.plan, kin, fits=yes)
                     by_words.setdefault((yes, words, requests), []).extend(names)
         groups = [
-            NodeGroup(len(names), tuple(sorted(names)[:NAMES_SHOWN]), *key)
-            for key, names in by_words.items()
+            NodeGroup(
+                nodes=len(names),
+                names=tuple(sorted(names)[:NAMES_SHOWN]),
+                fits=yes,
+                sentence=sentences.about(words, names),
+                requests=requests,
+            )
+            for (yes, words, requests), names in by_words.items()
         ]
         return sorted(groups, key=_nearness)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -53,17 +54,24 @@ def refused(error: DRAError) -> str:
     return f"It cannot be asked: {text[:1].upper()}{text[1:]}."
 
 
+_SOME_NODE: Final = "(node)"
+
+
 def of_node(plan: Plan, kin: Kin, *, fits: bool) -> str:
-    """Why nodes that are alike have the answer that they have."""
+    """Why nodes that are alike have the answer that they have; for :func:`about`."""
     if kin.error:
         return f"No answer: {kin.error}."
     if fits:
         return "It fits."
-    text = reasons.of_nodes(plan, {kin.names[0]: kin.counts})
-    if len(kin.names) == 1:
-        return text
-    return text.replace(f"Node {kin.names[0]} does", "Such a node does").replace(
-        f"node {kin.names[0]}", "such a node"
+    return reasons.of_nodes(plan, {_SOME_NODE: kin.counts})
+
+
+def about(sentence: str, names: Sequence[str]) -> str:
+    """The sentence of :func:`of_node` about one node by its name, or about several."""
+    if len(names) == 1:
+        return sentence.replace(_SOME_NODE, names[0])
+    return sentence.replace(f"Node {_SOME_NODE}", "Such a node").replace(
+        f"node {_SOME_NODE}", "such a node"
     )
 
 

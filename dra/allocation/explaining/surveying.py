@@ -80,7 +80,8 @@ class Survey:
         return np.zeros(len(self.table), np.uint8)
 
     def _survey(self, node_names: Sequence[str]) -> None:
-        sweep = Sweep(self.question, expected=len(node_names))
+        # Closely: it also says what could be had if selectors were otherwise.
+        sweep = Sweep(self.question, expected=len(node_names), closely=True)
         alike: dict[Signature, tuple[Kin, _Seen]] = {}
         for name in node_names:
             try:

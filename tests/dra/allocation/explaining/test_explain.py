@@ -165,6 +165,20 @@ def test_nearest_misses_are_free_devices_that_one_term_excludes():
     assert dropped.before == at_least
 
 
+def test_near_misses_are_counted_on_nodes_that_differ_only_in_who_holds_what():
+    names = [f"n{n}" for n in range(1, 7)]
+    world = cluster(
+        *(node(name) for name in names),
+        *(on(name, gpu("a"), gpu("b")) for name in names),
+        *(claim(f"h{name}", result("a", pool=name)) for name in names[:5]),
+    )
+
+    found = explain(world, [wanted(exactly("r", 1, f'{attribute("type")} == "tpu"'))])
+
+    (miss,) = found.requests[0].misses
+    assert (miss.devices, miss.values) == (7, (("gpu", 7),))
+
+
 def test_constraints_say_how_the_free_devices_divide():
     def numa(name, number):
         return gpu(name, attributes={"numa": {"int": number}})
