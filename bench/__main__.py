@@ -1,4 +1,4 @@
-"""Run every benchmark, each size in a process of its own so that memory is its own."""
+"""Run the benchmarks, each size in a process of its own so that memory is its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Final
 
 
 def run(module: str, *arguments: str) -> int:
@@ -23,11 +24,26 @@ def run(module: str, *arguments: str) -> int:
         return subprocess.run(command, env=env, check=False).returncode
 
 
+PARTS: Final[dict[str, list[tuple[str, ...]]]] = {
+    "cel": [("bench.cel",)],
+    "engine": [
+        ("bench.engine", "gpu", "5000"),
+        ("bench.engine", "cap", "5000"),
+        ("bench.engine", "mig", "100"),
+    ],
+    "portal": [("bench.portal", "200"), ("bench.portal", "2000")],
+}
+
+
 def main() -> None:
-    sizes = sys.argv[1:] or ["200", "2000"]
-    failed = [size for size in sizes if run("bench.portal", size)]
+    """``python -m bench [PART …] [NODES …]``: everything, some parts, or pages at a size."""
+    wanted = sys.argv[1:] or list(PARTS)
+    work = [
+        run_ for part in wanted for run_ in PARTS.get(part, [("bench.portal", part)])
+    ]
+    failed = [" ".join(each) for each in work if run(*each)]
     if failed:
-        sys.exit(f"bench: failed for {', '.join(failed)} nodes")
+        sys.exit(f"bench: failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":
