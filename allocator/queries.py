@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
@@ -99,9 +99,18 @@ def newest_change(cluster: Cluster) -> int:
     return newest or 0
 
 
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a claim waits, as it was ``computed_at``."""
+
+    verdict: str
+    sentence: str
+    computed_at: datetime
+
+
 def waiting_reasons(
     cluster: Cluster, claims: Iterable[ResourceClaim]
-) -> dict[int, WaitingReason]:
+) -> dict[int, Reason]:
     """By the claim's primary key: why it waits, where that was worked out; one query."""
     by_name = {(claim.namespace, claim.name): claim for claim in claims}
     if not by_name:
@@ -111,11 +120,11 @@ def waiting_reasons(
         namespace__in={namespace for namespace, _ in by_name},
         claim_name__in={name for _, name in by_name},
     )
-    found: dict[int, WaitingReason] = {}
+    found: dict[int, Reason] = {}
     for row in rows:
         claim = by_name.get((row.namespace, row.claim_name))
         if claim is not None and claim.uid == row.claim_uid:
-            found[claim.pk] = row
+            found[claim.pk] = Reason(row.verdict, row.sentence, row.computed_at)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from claims.views import claims, fit, pods, templates, yaml
+from claims.views import claims, pods, templates, why, yaml
 
 HERE = "c/<slug:cluster>/"
 KEY = "<key:namespace>/<key:name>/"
@@ -13,7 +13,7 @@ urlpatterns = [
     path(f"{HERE}claims/", claims.Claims.as_view(), name="claims"),
     path(f"{HERE}claims/{KEY}", claims.Claim.as_view(), name="claim"),
     path(f"{HERE}claims/{KEY}yaml/", yaml.ClaimYaml.as_view(), name="claim-yaml"),
-    path(f"{HERE}claims/{KEY}fit/", fit.ClaimFit.as_view(), name="claim-fit"),
+    path(f"{HERE}claims/{KEY}why/", why.ClaimWhy.as_view(), name="claim-why"),
     path(f"{HERE}templates/", templates.Templates.as_view(), name="templates"),
     path(f"{HERE}templates/{KEY}", templates.Template.as_view(), name="template"),
     path(

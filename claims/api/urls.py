@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from claims.api import views
+from claims.api import explanation, views
 
 urlpatterns = [
     path("claims/", views.ClaimList.as_view(), name="api-claims"),
@@ -12,6 +12,11 @@ urlpatterns = [
         "claims/<slug:cluster>/<str:namespace>/<str:name>/",
         views.ClaimDetail.as_view(),
         name="api-claim",
+    ),
+    path(
+        "claims/<slug:cluster>/<str:namespace>/<str:name>/explanation/",
+        explanation.ClaimExplanation.as_view(),
+        name="api-claim-explanation",
     ),
     path("templates/", views.TemplateList.as_view(), name="api-templates"),
     path(

@@ -84,6 +84,28 @@ def scheduler_messages(claims: Iterable[ResourceClaim]) -> dict[tuple[str, str],
     }
 
 
+def pod_names_of(cluster: Cluster, claims: Iterable[str]) -> dict[str, list[str]]:
+    """By ``namespace/name`` of a claim: the pods that it is reserved for; one query."""
+    names = set(claims)
+    if not names:
+        return {}
+    rows = (
+        ClaimConsumer.objects.filter(
+            cluster=cluster,
+            resource="pods",
+            claim__namespace__in={name.partition("/")[0] for name in names},
+            claim__name__in={name.partition("/")[2] for name in names},
+        )
+        .order_by("name")
+        .values_list("claim__namespace", "claim__name", "name")
+    )
+    found: dict[str, list[str]] = {}
+    for namespace, claim, pod in rows:
+        if (name := f"{namespace}/{claim}") in names:
+            found.setdefault(name, []).append(pod)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A claim that holds a device (or a share of it)."""

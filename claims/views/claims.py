@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from allocator import queries as run_queries
 from claims.choices import ClaimState
@@ -15,11 +16,10 @@ from claims.filtersets import ClaimFilter
 from claims.models import AllocatedDevice, ClaimRequest, ResourceClaim
 from claims.queries import claims as queries
 from claims.views import cells as claim_cells
+from claims.views.verdicts import waiting_cell, waiting_line
 from inventory.queries.raws import list_at, mappings_at
 from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
-
-NOBODY = "No pod uses it yet. An operator can allocate it from its page."
 
 
 class Claims(ClusterList[ResourceClaim]):
@@ -72,7 +72,13 @@ class Claims(ClusterList[ResourceClaim]):
                 value=lambda c: ", ".join(map(str, c.consumers.all())),
                 cell=lambda c: claim_cells.consumers_cell(name, c),
             ),
-            Column("waiting", "Why it waits", value=self.why_it_waits, kind="line"),
+            Column(
+                "waiting",
+                "Why it waits",
+                value=self.why_it_waits,
+                cell=self.waiting_cell,
+                kind="line",
+            ),
             Column("namespace", "Namespace", sort=("namespace",), shown=False),
             Column("template", "Template", value="template_name", shown=False),
             Column(
@@ -86,6 +92,7 @@ class Claims(ClusterList[ResourceClaim]):
     def prepare(self, rows: list[ResourceClaim]) -> list[ResourceClaim]:
         waiting = [claim for claim in rows if claim.state == ClaimState.PENDING]
         self.messages = queries.scheduler_messages(waiting)
+        self.reasons = run_queries.waiting_reasons(self.cluster, waiting)
         return rows
 
     def why_it_waits(self, claim: ResourceClaim) -> str:
@@ -93,7 +100,11 @@ class Claims(ClusterList[ResourceClaim]):
             return claim.problem
         if claim.state != ClaimState.PENDING:
             return ""
-        return self.messages.get((claim.namespace, claim.name), NOBODY)
+        said = self.messages.get((claim.namespace, claim.name), "")
+        return waiting_line(self.reasons.get(claim.pk), said)
+
+    def waiting_cell(self, claim: ResourceClaim) -> SafeString:
+        return waiting_cell(self.why_it_waits(claim), self.reasons.get(claim.pk))
 
     def sentence(self) -> str:
         counts = queries.claim_counts(self.cluster)
@@ -260,16 +271,19 @@ class Claim(ClusterDetail[ResourceClaim]):
     def extra(self) -> dict[str, object]:
         claim = self.object
         pods = list(queries.pods_of_claim(claim)[:50])
+        is_pending = claim.state == ClaimState.PENDING and not claim.problem
         return {
             **super().extra(),
             "claim": claim,
             "asks": asks_of(claim),
             "constraints": constraints_of(claim),
             "pods": pods,
-            "said": [pod for pod in pods if pod.scheduling_message],
             "runs": run_queries.runs_of_claim(
                 self.cluster, claim.namespace, claim.name
             )[:10],
-            "is_pending": claim.state == ClaimState.PENDING and not claim.problem,
+            "is_pending": is_pending,
+            "reason": run_queries.waiting_reasons(self.cluster, [claim]).get(claim.pk)
+            if is_pending
+            else None,
             "can_write": not self.cluster.read_only,
         }

@@ -12,12 +12,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.generic import View
 
+from allocator import queries as run_queries
 from allocator.choices import FINAL
 from allocator.models import AllocationRun
 from claims.choices import ClaimState
 from claims.models import ResourceClaim
 from claims.queries import claims as claim_queries
-from claims.views.claims import NOBODY
+from claims.views.verdicts import waiting_cell, waiting_line
 from inventory.choices import DeviceState
 from inventory.models import Cluster, Device, Node, Pool, WatchState
 from inventory.views.class_use import ClassUse, class_uses
@@ -91,17 +92,20 @@ def sentence_of(
 
 
 def waiting_claims(cluster: Cluster) -> list[tuple[ResourceClaim, str]]:
-    """The claims that have waited longest, each with one line on why."""
+    """The claims that have waited longest, each with one line on why (HTML)."""
     rows = list(
         claim_queries.claim_rows(cluster)
         .filter(state=ClaimState.PENDING)
         .order_by("created_at", "pk")[:WAITING_SHOWN]
     )
     said = claim_queries.scheduler_messages(rows)
-    return [
-        (row, row.problem or said.get((row.namespace, row.name), NOBODY))
-        for row in rows
-    ]
+    reasons = run_queries.waiting_reasons(cluster, rows)
+    found: list[tuple[ResourceClaim, str]] = []
+    for row in rows:
+        reason = reasons.get(row.pk)
+        line = waiting_line(reason, said.get((row.namespace, row.name), ""))
+        found.append((row, waiting_cell(row.problem or line, reason)))
+    return found
 
 
 class Overview(RequiresRole, InCluster, View):
@@ -151,6 +155,7 @@ class Overview(RequiresRole, InCluster, View):
             ],
             "claims": claims,
             "waiting": waiting_claims(cluster),
+            "reasons": run_queries.waiting_pass(cluster),
             "waiting_total": claims[ClaimState.PENDING],
             "pools": pools.order_by("driver", "name")[:POOLS_SHOWN],
             "broken_pools": broken,

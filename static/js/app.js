@@ -47,6 +47,19 @@
     }
   });
 
+  // What a person has opened or closed stays so when its surroundings are replaced.
+  const folds = new Map();
+  document.addEventListener("click", (event) => {
+    const fold = event.target.closest("a") ? null : event.target.closest("summary")?.parentElement;
+    if (fold?.id) folds.set(fold.id, !fold.open);
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const part = document.getElementById(event.detail.target?.id);
+    for (const fold of part?.querySelectorAll("details[id]") ?? []) {
+      if (folds.has(fold.id)) fold.open = folds.get(fold.id);
+    }
+  });
+
   // --- keyboard: "/" searches, j and k or arrows walk rows, Enter opens --------
   const typing = (element) =>
     element.closest("input, textarea, select, [contenteditable]") !== null;

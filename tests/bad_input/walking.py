@@ -89,7 +89,7 @@ def addresses(cluster: Cluster) -> Iterator[str]:
             yield reverse(page, args=[here, *key])
             yield reverse(f"{page}-yaml", args=[here, *key])
     for claim in claims.ResourceClaim.objects.filter(cluster=cluster, problem=""):
-        yield reverse("claim-fit", args=[here, claim.namespace, claim.name])
+        yield reverse("claim-why", args=[here, claim.namespace, claim.name])
     for text in ("odd", "%2F", "\x00", "\ud83d", "b"):
         asked = urlencode({"q": text}, errors="replace")
         yield f"{reverse('search', args=[here])}?{asked}"

@@ -52,7 +52,7 @@ def test_an_empty_cluster_says_so(name: str, db: None, viewer: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "queries"), [("claims", 16), ("templates", 12), ("pods", 13)]
+    ("name", "queries"), [("claims", 17), ("templates", 12), ("pods", 13)]
 )
 def test_a_list_costs_the_same_queries_for_any_number_of_rows(
     name: str,
@@ -98,29 +98,6 @@ def test_something_that_is_gone_is_a_clear_404(
     answer = viewer.get(f"/c/demo/{page}")
     assert answer.status_code == 404
     assert "any more" in answer.content.decode()
-
-
-def test_a_pending_claim_says_what_it_would_get(demo: Cluster, viewer: Client) -> None:
-    page = text(viewer, "/c/demo/claims/team-a/train-4gpu/")
-    assert "waits for an allocation" in page
-    fit = text(viewer, "/c/demo/claims/team-a/train-4gpu/fit/")
-    assert "Fits now on" in fit
-    assert fit.count("/devices/gpu.nvidia.com/") == 4
-
-
-def test_a_claim_that_fits_nowhere_says_why(demo: Cluster, viewer: Client) -> None:
-    fit = text(viewer, "/c/demo/claims/research/blackwell-preview/fit/")
-    assert "Fits nowhere now." in fit
-
-
-def test_what_it_would_get_is_told_for_the_version_of_the_server(
-    demo: Cluster, viewer: Client
-) -> None:
-    """As a run would plan it."""
-    path = "/c/demo/claims/research/any-accelerator/fit/"
-    assert "Fits now on" in text(viewer, path)
-    Cluster.objects.update(version="v1.33.4")
-    assert "the DRAPrioritizedList feature is disabled" in text(viewer, path)
 
 
 def test_only_an_operator_sees_the_button(
