@@ -13,3 +13,4 @@ application = get_asgi_application()
 
 # Every page is imported now and not by whoever asks first.
 import_module(settings.ROOT_URLCONF)
+import_module("dra_portal.warming").start()

@@ -208,7 +208,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["web.api.permissions.ViewerReads"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["web.api.parsing.BoundedJSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_PAGINATION_CLASS": "web.api.paging.CursorPages",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
@@ -261,6 +261,11 @@ WAITING_SECONDS = env.integer("DRA_PORTAL_WAITING_SECONDS", 1)
 WAITING_PASS_SECONDS = env.integer("DRA_PORTAL_WAITING_PASS_SECONDS", 10)
 WAITING_CLAIMS = env.integer("DRA_PORTAL_WAITING_CLAIMS", 500)
 WAITING_EVERY = env.integer("DRA_PORTAL_WAITING_EVERY", 5)
+
+# How long an expression that a user typed may be evaluated (inventory.selecting).
+CEL_SECONDS = env.integer("DRA_PORTAL_CEL_SECONDS", 2)
+# How often a web process looks for changed slices (dra_portal.warming); 0: never.
+WARM_SECONDS = env.integer("DRA_PORTAL_WARM_SECONDS", 2)
 
 LOGGING_CONFIG = None  # structlog and logging are set up in one place instead
 LOG_LEVEL = env.text("DRA_PORTAL_LOG_LEVEL", "INFO").upper()

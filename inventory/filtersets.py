@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import django_filters as filters
@@ -13,6 +14,7 @@ from drf_spectacular.utils import extend_schema_field
 
 from inventory.choices import DeviceState
 from inventory.models import (
+    Cluster,
     Device,
     DeviceClass,
     DeviceTaintRule,
@@ -20,11 +22,15 @@ from inventory.models import (
     Pool,
     ResourceSlice,
 )
+from inventory.queries.picked import picked
+from inventory.selecting import Matches
 from web.filters import ChoiceFilter, SearchFilter, TextFilter, YesNoFilter
 
 MAX_CONDITIONS = 10
 MAX_CONDITION = 600
 """A qualified name and a value of 64 characters fit several times."""
+MAX_ISSUES = 5
+"""Issues of an expression that are told."""
 
 
 class NodeFilter(filters.FilterSet):
@@ -132,7 +138,73 @@ class AttributeFilter(filters.Filter):
         return qs
 
 
+type Ask = Callable[[str], tuple[Cluster, Matches]]
+"""Evaluates an expression on every device of the one cluster that is looked at."""
+
+
+class ExpressionField(forms.CharField):
+    """A CEL expression; its value is what ``ask`` made of it, None without any text."""
+
+    widget = forms.Textarea(
+        attrs={
+            "rows": "1",
+            "class": "expression",
+            "spellcheck": "false",
+            "autocomplete": "off",
+            "autocapitalize": "off",
+            "placeholder": 'device.driver == "gpu.example.com"',
+        }
+    )
+
+    def __init__(self, *, ask: Ask | None = None, **kw: Any) -> None:
+        self.ask = ask
+        super().__init__(strip=False, **kw)
+
+    def clean(self, value: Any) -> tuple[Cluster, Matches] | None:
+        # A form sends a line break as two characters; an expression has one.
+        text = super().clean(value).replace("\r\n", "\n")
+        if not text.strip():
+            return None
+        if self.ask is None:
+            raise ValidationError(
+                "A CEL filter is for the devices of one cluster: name the cluster, too."
+            )
+        cluster, found = self.ask(text)
+        if problems := sentences(found):
+            raise ValidationError(problems)
+        return cluster, found
+
+
+def sentences(found: Matches) -> list[str]:
+    """Why there is no answer: each issue with its place, or that the time was over."""
+    if found.incomplete:
+        return [found.incomplete]
+    return [
+        issue.message
+        if issue.line is None
+        else f"Line {issue.line}, column {issue.column}: {issue.message}"
+        for issue in found.compiled.issues[:MAX_ISSUES]
+    ]
+
+
+@extend_schema_field({"type": "string"})
+class CelFilter(filters.Filter):
+    """Devices on which the expression is true. Needs ``ask`` (see :data:`Ask`)."""
+
+    field_class = ExpressionField
+
+    def filter(
+        self, qs: QuerySet[Any], value: tuple[Cluster, Matches] | None
+    ) -> QuerySet[Any]:
+        if value is None:
+            return qs
+        cluster, found = value
+        return qs.filter(picked(cluster, found.table, found.mask))
+
+
 class DeviceFilter(filters.FilterSet):
+    """``ask`` evaluates the CEL filter; without it there is none."""
+
     q = SearchFilter(
         fields=("name", "pool", "node_name", "facts"),
         placeholder="name, node, or any attribute value",
@@ -146,10 +218,15 @@ class DeviceFilter(filters.FilterSet):
     tainted = YesNoFilter(label="Tainted")
     taint = TextFilter(label="Taint key", method="filter_taint")
     attr = AttributeFilter(label="Attribute")
+    cel = CelFilter(label="CEL")
 
     class Meta:
         model = Device
         fields: list[str] = []
+
+    def __init__(self, *args: Any, ask: Ask | None = None, **kw: Any) -> None:
+        super().__init__(*args, **kw)
+        self.filters["cel"].extra["ask"] = ask
 
     def filter_taint(
         self, queryset: QuerySet[Device], _name: str, value: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -32,10 +33,12 @@ class MirrorList(generics.ListAPIView[Any]):
 
     def get_queryset(self) -> QuerySet[Any]:
         queryset = super().get_queryset()
-        cluster = self._cluster()
+        cluster = self.cluster
         return queryset.filter(cluster=cluster) if cluster else queryset
 
-    def _cluster(self) -> Cluster | None:
+    @cached_property
+    def cluster(self) -> Cluster | None:
+        """The one that is asked for by name."""
         name = self.request.query_params.get("cluster", "")
         if not name:
             return None
@@ -47,7 +50,7 @@ class MirrorList(generics.ListAPIView[Any]):
             ) from None
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        cluster = self._cluster() if self.follows_seq else None
+        cluster = self.cluster if self.follows_seq else None
         if cluster is None:
             return super().list(request, *args, **kwargs)
         etag = f'W/"{cluster.pk}-{cluster.seq}"'

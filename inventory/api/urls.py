@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import path, re_path
 
-from inventory.api import views
+from inventory.api import cel, devices, views
+
+# With or without a slash at the end: a redirect would lose what was posted.
+CEL = r"^clusters/(?P<name>[-a-zA-Z0-9_]+)/cel"
 
 urlpatterns = [
     path("clusters/", views.ClusterList.as_view(), name="api-clusters"),
     path("clusters/<slug:name>/", views.ClusterDetail.as_view(), name="api-cluster"),
+    re_path(f"{CEL}/evaluate/?$", cel.CelEvaluate.as_view(), name="api-cel-evaluate"),
+    re_path(f"{CEL}/explain/?$", cel.CelExplain.as_view(), name="api-cel-explain"),
     path("nodes/", views.NodeList.as_view(), name="api-nodes"),
     path(
         "nodes/<slug:cluster>/<str:name>/", views.NodeDetail.as_view(), name="api-node"
@@ -25,10 +30,10 @@ urlpatterns = [
         views.SliceDetail.as_view(),
         name="api-slice",
     ),
-    path("devices/", views.DeviceList.as_view(), name="api-devices"),
+    path("devices/", devices.DeviceList.as_view(), name="api-devices"),
     path(
         "devices/<slug:cluster>/<str:driver>/<path:pool>/<str:name>/",
-        views.DeviceDetail.as_view(),
+        devices.DeviceDetail.as_view(),
         name="api-device",
     ),
     path("classes/", views.ClassList.as_view(), name="api-classes"),

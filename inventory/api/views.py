@@ -1,4 +1,4 @@
-"""Lists and details of clusters, nodes, pools, slices, devices, classes and taint rules."""
+"""Lists and details of clusters, nodes, pools, slices, classes and taint rules."""
 
 from __future__ import annotations
 
@@ -72,39 +72,6 @@ class SliceDetail(MirrorDetail):
 
     queryset = models.ResourceSlice.objects.select_related("cluster")
     serializer_class = serializers.SliceDetailSerializer
-
-
-@extend_schema(parameters=[CLUSTER_PARAMETER])
-class DeviceList(MirrorList):
-    """Devices of all slices with their state."""
-
-    queryset = models.Device.objects.select_related("cluster", "slice").defer(
-        "slice__raw", "facts"
-    )
-    serializer_class = serializers.DeviceSerializer
-    filterset_class = filtersets.DeviceFilter
-
-
-class DeviceDetail(MirrorDetail):
-    """One device: the newest of this driver, pool and name."""
-
-    queryset = models.Device.objects.select_related("cluster", "slice").defer(
-        "slice__raw", "facts"
-    )
-    serializer_class = serializers.DeviceSerializer
-    key_fields = {
-        "cluster": "cluster__name",
-        "driver": "driver",
-        "pool": "pool",
-        "name": "name",
-    }
-
-    def get_object(self) -> models.Device:
-        # While a pool is republished two generations may name the same device.
-        wanted = {field: self.kwargs[part] for part, field in self.key_fields.items()}
-        newest = self.get_queryset().filter(**wanted).order_by("-slice__generation")
-        found: models.Device = generics.get_object_or_404(newest[:1])
-        return found
 
 
 @extend_schema(parameters=[CLUSTER_PARAMETER])

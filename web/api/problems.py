@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.exceptions import ErrorDetail
@@ -20,6 +20,7 @@ TITLES = {
     405: "Method not allowed",
     406: "Not acceptable",
     409: "Conflict",
+    413: "Too large",
     415: "Unsupported media type",
     429: "Too many requests",
 }
@@ -31,6 +32,14 @@ class Conflict(exceptions.APIException):
     status_code = status.HTTP_409_CONFLICT
     default_detail = "The object is not in a state that allows this."
     default_code = "conflict"
+
+
+class TooLarge(exceptions.APIException):
+    """More bytes than ``DATA_UPLOAD_MAX_MEMORY_SIZE``."""
+
+    status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
+    default_detail = "The request is larger than this portal reads."
+    default_code = "too_large"
 
 
 def field_errors(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
@@ -55,6 +64,8 @@ def problem_details(exc: Exception, context: dict[str, Any]) -> Response | None:
         exc = exceptions.NotFound(str(exc) or None)
     elif isinstance(exc, PermissionDenied):
         exc = exceptions.PermissionDenied(*exc.args)
+    elif isinstance(exc, RequestDataTooBig):
+        exc = TooLarge()
     if not isinstance(exc, exceptions.APIException):
         return None
     headers = {}
