@@ -8,9 +8,9 @@ from collections.abc import Callable, Hashable
 from typing import Final
 
 from dra.cel import budget, evaluator
-from dra.cel.ast import Node
+from dra.cel.ast import Call, Node, Select, children
 from dra.cel.checker import Checked, check
-from dra.cel.cost import LIMIT, Range, estimate
+from dra.cel.cost import LIMIT, Range, estimate, is_priced
 from dra.cel.devices import DeviceInput, clean, device_value
 from dra.cel.environments import DEFAULT, Age, CelFeatures, environment
 from dra.cel.errors import (
@@ -26,7 +26,7 @@ from dra.cel.plan import Step
 from dra.cel.reads import Read, reads
 from dra.cel.source import Problem, Problems, issue, refusal
 from dra.cel.stack import on_fresh_stack
-from dra.cel.types import ANY, BOOL, DYN, INT, SEMVER, STRING, Type
+from dra.cel.types import ANY, BOOL, DEVICE, DYN, INT, SEMVER, STRING, Type
 from dra.cel.validators import validate
 from dra.cel.values import DeviceMap, Value
 from dra.errors import NotSupportedError
@@ -156,22 +156,37 @@ def as_answer(result: Value) -> bool:
 
 
 _SURE: Final = 600
-"""Below this estimate the gap described in :func:`may_exceed` cannot matter."""
+"""Below this estimate what :func:`is_underestimated` tells of cannot matter."""
 
 
 def may_exceed(checked: Checked, cost: Range) -> bool:
-    """Whether one run may cost more than the limit.
-
-    The estimate is never too low, but for one thing: it prices startsWith and
-    endsWith by the argument, where running them is paid by the text.
-    """
+    """Whether one run may cost more than the limit."""
     if cost.high > LIMIT:
         return True
-    return cost.high > _SURE and any(
-        overload.id in ("starts_with_string", "ends_with_string")
-        for resolution in checked.calls.values()
-        for overload in resolution.overloads
-    )
+    return cost.high > _SURE and is_underestimated(checked)
+
+
+def is_underestimated(checked: Checked) -> bool:
+    """Whether a run may cost more than the estimate, which is never too low but for
+    three things: it prices startsWith and endsWith by the argument, where running
+    them is paid by the text; it takes fields of optional values, and of those whose
+    type is not known, for free; and for it a device has no size.
+    """
+    for resolution in checked.calls.values():
+        for overload in resolution.overloads:
+            if overload.id in ("starts_with_string", "ends_with_string"):
+                return True
+    pending = [checked.root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Select) and not (node.test or is_priced(node, checked)):
+            return True
+        if isinstance(node, Call) and node.function in ("_==_", "_!=_"):
+            left, right = (checked.types[arg.id] for arg in node.args)
+            if left is right is DEVICE:
+                return True
+        pending.extend(children(node))
+    return False
 
 
 def with_room[T](work: Callable[[], T], what: str) -> T:

@@ -13,6 +13,7 @@ from dra.cel.ast import Call, Node
 TURN: Final = 10
 """A turn of a loop, whatever is in it."""
 _CALL: Final = 10
+_OPERATOR: Final = 3
 _FUNCTIONS: Final = {
     **dict.fromkeys(["_?_:_", "!_", "_&&_", "_||_", "or", "orValue"], 1),
     **dict.fromkeys(["semver", "isSemver", "quantity", "isQuantity"], 50),
@@ -27,4 +28,7 @@ _FUNCTIONS: Final = {
 
 def weight(node: Node) -> int:
     """Units for ``node`` itself, without its parts."""
-    return _FUNCTIONS.get(node.function, _CALL) if isinstance(node, Call) else 1
+    if not isinstance(node, Call):
+        return 1
+    operator = node.function.startswith(("_", "@"))
+    return _FUNCTIONS.get(node.function, _OPERATOR if operator else _CALL)

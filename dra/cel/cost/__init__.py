@@ -6,7 +6,7 @@ The numbers decide whether the API server accepts a selector (at most
 
 from __future__ import annotations
 
-from dra.cel.cost.estimator import estimate
+from dra.cel.cost.estimator import estimate, is_priced
 from dra.cel.cost.ranges import LIMIT, MAXIMUM, Range
 
-__all__ = ["LIMIT", "MAXIMUM", "Range", "estimate"]
+__all__ = ["LIMIT", "MAXIMUM", "Range", "estimate", "is_priced"]

@@ -58,6 +58,12 @@ def estimate(checked: Checked) -> Range:
     return _Estimator(checked).cost(checked.root)
 
 
+def is_priced(node: Select, checked: Checked) -> bool:
+    """Whether the estimate counts a field; parts of a name are none."""
+    operand = checked.types.get(node.operand.id)
+    return operand is None or operand.kind in ("map", "struct", "param")
+
+
 class _Estimator:
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
@@ -157,7 +163,7 @@ class _Estimator:
         total = self.cost(node.operand)
         if node.test:
             return total
-        if self._type(node.operand).kind in ("map", "struct", "param"):
+        if is_priced(node, self._checked):
             total = total.plus(ONE)
         self._paths[node.id] = self._path(node.operand).plus(node.field)
         return total
