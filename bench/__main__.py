@@ -25,7 +25,12 @@ def run(module: str, *arguments: str) -> int:
 
 
 PARTS: Final[dict[str, list[tuple[str, ...]]]] = {
-    "cel": [("bench.cel",)],
+    "cel": [
+        ("bench.cel", "compile"),
+        ("bench.cel", "select"),
+        ("bench.cel", "alone"),
+        ("bench.cel", "explain"),
+    ],
     "engine": [
         ("bench.engine", "gpu", "5000"),
         ("bench.engine", "cap", "5000"),

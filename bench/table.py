@@ -51,7 +51,8 @@ def show(title: str, figures: list[Figure]) -> None:
     for f in figures:
         compared = f"{'-':>12}  {'-':>6}"
         if not math.isnan(f.against):
-            compared = f"{f.against:9.1f} ms  {f.ratio:6.2f}"
+            ratio = f"{f.ratio:6.2f}" if f.ratio >= 0.01 else f"{f.ratio:6.0e}"
+            compared = f"{f.against:9.1f} ms  {ratio}"
         print(
             f"{f.what:{width}}  {f.ours:9.1f} ms  {compared}"
             f"  {f.memory:5.0f} MB  {f.versus}"
