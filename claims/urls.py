@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from claims.views import claims, pods, templates, why, yaml
+from claims.views import cel, claims, pods, templates, why, yaml
 
 HERE = "c/<slug:cluster>/"
 KEY = "<key:namespace>/<key:name>/"
+DEVICE = "<key:driver>/<keys:pool>/<key:device>/"
 
 urlpatterns = [
     path(f"{HERE}claims/", claims.Claims.as_view(), name="claims"),
@@ -24,4 +25,6 @@ urlpatterns = [
     path(f"{HERE}pods/", pods.Pods.as_view(), name="pods"),
     path(f"{HERE}pods/{KEY}", pods.PodPage.as_view(), name="pod"),
     path(f"{HERE}pods/{KEY}yaml/", yaml.PodYaml.as_view(), name="pod-yaml"),
+    path(f"{HERE}cel/", cel.CelPage.as_view(), name="cel"),
+    path(f"{HERE}cel/device/{DEVICE}", cel.CelOnDevice.as_view(), name="cel-device"),
 ]

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from inventory.views import classes, device_map, devices, health, nodes, pools, rules
+from inventory.views import (
+    class_terms,
+    classes,
+    device_map,
+    devices,
+    health,
+    nodes,
+    pools,
+    rules,
+)
 
 HERE = "c/<slug:cluster>/"
 DEVICE = "devices/<key:driver>/<keys:pool>/<key:device>/"
@@ -40,6 +49,11 @@ urlpatterns = [
         f"{HERE}classes/<key:name>/yaml/",
         classes.ClassYaml.as_view(),
         name="class-yaml",
+    ),
+    path(
+        f"{HERE}classes/<key:name>/terms/",
+        class_terms.ClassTerms.as_view(),
+        name="class-terms",
     ),
     path(f"{HERE}taint-rules/", rules.TaintRules.as_view(), name="taint-rules"),
     path(

@@ -16,6 +16,7 @@ from claims.filtersets import ClaimFilter
 from claims.models import AllocatedDevice, ClaimRequest, ResourceClaim
 from claims.queries import claims as queries
 from claims.views import cells as claim_cells
+from claims.views.selectors import Selector, selectors_of
 from claims.views.verdicts import waiting_cell, waiting_line
 from inventory.queries.raws import list_at, mappings_at
 from inventory.views.kit import ClusterDetail, ClusterList
@@ -122,7 +123,7 @@ class Ask:
     """One request (or alternative) beside the devices it got."""
 
     request: ClaimRequest
-    selectors: Sequence[str]
+    selectors: Sequence[Selector]
     results: Sequence[AllocatedDevice]
 
     @property
@@ -130,28 +131,9 @@ class Ask:
         return str(self.request)
 
 
-def selectors_of(claim: ResourceClaim) -> dict[str, list[str]]:
-    """CEL expressions by request name (``parent/sub`` for an alternative)."""
-    found: dict[str, list[str]] = {}
-
-    def note(name: str, part: object) -> None:
-        found[name] = [
-            str(selector["cel"].get("expression", ""))
-            for selector in mappings_at(part, "selectors")
-            if isinstance(selector.get("cel"), dict)
-        ]
-
-    for request in mappings_at(claim.raw, "spec", "devices", "requests"):
-        name = str(request.get("name", ""))
-        note(name, request.get("exactly"))
-        for alternative in mappings_at(request, "firstAvailable"):
-            note(f"{name}/{alternative.get('name', '')}", alternative)
-    return found
-
-
-def asks_of(claim: ResourceClaim) -> list[Ask]:
+def asks_of(claim: ResourceClaim, cluster: str) -> list[Ask]:
     """Requests in order, each with what it asks for and what it got."""
-    selectors = selectors_of(claim)
+    selectors = selectors_of(cluster, claim.raw, "spec")
     results: dict[str, list[AllocatedDevice]] = {}
     for result in claim.devices.all():
         results.setdefault(result.request, []).append(result)
@@ -275,7 +257,7 @@ class Claim(ClusterDetail[ResourceClaim]):
         return {
             **super().extra(),
             "claim": claim,
-            "asks": asks_of(claim),
+            "asks": asks_of(claim, self.cluster.name),
             "constraints": constraints_of(claim),
             "pods": pods,
             "runs": run_queries.runs_of_claim(

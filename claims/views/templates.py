@@ -12,6 +12,7 @@ from claims.filtersets import TemplateFilter
 from claims.models import ResourceClaimTemplate
 from claims.queries import claims as claim_queries
 from claims.queries import templates as queries
+from claims.views.selectors import selectors_of
 from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
@@ -108,8 +109,13 @@ class Template(ClusterDetail[ResourceClaimTemplate]):
         made = claim_queries.claim_rows(self.cluster).filter(
             namespace=template.namespace, template_name=template.name
         )
+        selectors = selectors_of(self.cluster.name, template.raw, "spec", "spec")
         return {
             **super().extra(),
+            "requests": [
+                (request, selectors.get(str(request), []))
+                for request in template.requests.all()
+            ],
             "claims": made.order_by("-created_at")[:SHOWN],
             "claim_count": made.count(),
             "pods": queries.pods_of_template(template)[:SHOWN],

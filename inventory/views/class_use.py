@@ -5,15 +5,23 @@ Both evaluate selectors on the newest snapshot; counts are remembered for a whil
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from allocator import snapshots
-from dra.allocation.classes import ClassUsage, class_usage, matching_classes
+from dra.allocation.classes import (
+    ClassUsage,
+    chain_of,
+    class_usage,
+    matching_classes,
+)
+from dra.cel import CelFeatures, DeviceTable
 from dra.names import DeviceID
 from inventory.choices import DeviceState
 from inventory.models import Cluster
 from inventory.queries.cache import recall, remembered
+from inventory.selecting import Deadline, compiled, features_of
+from inventory.views.cel_reasons import reason
 
 _NAME = "class-uses"
 
@@ -41,11 +49,16 @@ class ClassUse:
 
 @dataclass(frozen=True, slots=True)
 class ClassMatch:
-    """``error``: why the selector could not be evaluated; then ``matches`` is False."""
+    """``error``: why the selector could not be evaluated; then ``matches`` is False.
+
+    ``why`` is the first term that is false, ``selector`` the whole it is part of.
+    """
 
     name: str
     matches: bool
     error: str = ""
+    why: str = ""
+    selector: str = ""
 
 
 def class_uses(cluster: Cluster) -> dict[str, ClassUse]:
@@ -63,14 +76,36 @@ def classes_of_device(
     cluster: Cluster, driver: str, pool: str, name: str
 ) -> list[ClassMatch]:
     """What each class says about the device, those that match first."""
-    said = matching_classes(snapshots.current(cluster), DeviceID(driver, pool, name))
-    matches = [
-        ClassMatch(class_name, matches=False, error=verdict)
-        if isinstance(verdict, str)
-        else ClassMatch(class_name, matches=verdict)
-        for class_name, verdict in said.items()
-    ]
+    snapshot, device = snapshots.current(cluster), DeviceID(driver, pool, name)
+    features = features_of(cluster)
+    table = snapshot.devices(lists=features.list_type_attributes)
+    row = table.ids.row(device)
+    deadline = Deadline()
+    matches = []
+    for class_name, verdict in matching_classes(snapshot, device).items():
+        why, selector = "", ""
+        if verdict is not True and row is not None:
+            chain = chain_of(snapshot.classes[class_name])
+            why, selector = _first_false(chain, table, row, features, deadline)
+        error = verdict if isinstance(verdict, str) else ""
+        matches.append(ClassMatch(class_name, verdict is True, error, why, selector))
     return sorted(matches, key=lambda match: (not match.matches, match.name))
+
+
+def _first_false(
+    chain: Sequence[str],
+    table: DeviceTable,
+    row: int,
+    features: CelFeatures,
+    deadline: Deadline,
+) -> tuple[str, str]:
+    """The term that decides against a device, and its selector; empty if unknown."""
+    for expression in chain:
+        program = compiled(expression, features).program
+        found = None if program is None else reason(program, table, row, deadline)
+        if found is None or found.outcome != "true":
+            return (found.why or expression if found else ""), expression
+    return "", ""
 
 
 def _count(cluster: Cluster) -> dict[str, ClassUse]:

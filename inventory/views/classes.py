@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,7 +17,9 @@ from inventory.filtersets import ClassFilter
 from inventory.models import DeviceClass
 from inventory.queries import classes as queries
 from inventory.queries import devices
+from inventory.views.cel_links import cel_href, joined
 from inventory.views.class_use import (
+    ClassMatch,
     ClassUse,
     class_uses,
     classes_of_device,
@@ -230,8 +233,12 @@ class ClassPage(ClusterDetail[DeviceClass]):
         asked = claim_queries.class_use_counts(self.cluster)
         uses, fresh = self._uses
         use = uses.get(row.name)
+        expressions = queries.expressions(row.raw)
         return super().extra() | {
-            "expressions": queries.expressions(row.raw),
+            "expressions": expressions,
+            "try_href": cel_href(self.cluster.name, joined(expressions))
+            if expressions
+            else "",
             "use": use,
             "use_sentence": _use_sentence(use) if use else "",
             "fresh": fresh,
@@ -291,5 +298,19 @@ class DeviceClassesOfDevice(RequiresRole, InCluster, View):
         return render(
             request,
             "inventory/device_classes.html",
-            {"cluster": self.cluster, "matches": classes_of_device(self.cluster, *key)},
+            {
+                "cluster": self.cluster,
+                "matches": [
+                    (match, self._explain_href(match, key))
+                    for match in classes_of_device(self.cluster, *key)
+                ],
+                "cel_href": self.url("cel-device", *key),
+            },
         )
+
+    def _explain_href(self, match: ClassMatch, key: tuple[str, str, str]) -> str:
+        """The selector step by step on this device."""
+        if not match.selector:
+            return ""
+        query = urlencode({"expression": match.selector}, errors="replace")
+        return f"{self.url('cel-device', *key)}?{query}"

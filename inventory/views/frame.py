@@ -46,6 +46,7 @@ _GROUPS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
             ("Claims", "claim", "claims"),
             ("Templates", "template", "templates"),
             ("Pods", "pod", "pods"),
+            ("CEL", "cel", "cel"),
         ),
     ),
     ("What the portal did", (("Runs", "run", "runs"),)),
@@ -61,6 +62,7 @@ _SECTION_OF = {
     "template": "templates",
     "pod": "pods",
     "run": "runs",
+    "cel-device": "cel",
 }
 
 

@@ -185,7 +185,7 @@
     bar.hidden = false;
   };
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target?.id === "results") changes.clear();
+    if (["results", "cel-answer"].includes(event.detail.target?.id)) changes.clear();
   });
 
   const onKind = (kind) => {

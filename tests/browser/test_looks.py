@@ -21,6 +21,7 @@ PAGES = [
     "pods/",
     "taint-rules/",
     "runs/",
+    "cel/",
     "search/?q=gpu",
 ]
 
@@ -37,7 +38,8 @@ def test_a_page_never_scrolls_sideways(
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in PAGES if path and not path.startswith(("runs", "search"))]
+    "path",
+    [path for path in PAGES if path and not path.startswith(("runs", "search", "cel"))],
 )
 def test_the_first_row_of_a_list_leads_to_a_page_with_its_yaml(
     path: str, page: Page, demo: Demo

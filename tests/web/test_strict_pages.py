@@ -34,10 +34,12 @@ def pages(client_of: Callable[..., Client]) -> tuple[Client, list[str]]:
     lists = (
         *("", "nodes/", "pools/", "slices/", "devices/", "facets/", "classes/", "map/"),
         *("taint-rules/", "claims/", "templates/", "pods/", "runs/", "freshness/"),
-        "search/?q=gpu",
+        *("search/?q=gpu", "cel/", "cel/?expression=device.attributes['x'].y == 1"),
+        "cel/?expression=device.driver == 'dra.net'&compare=device.",
     )
     base = f"/c/{cluster.name}/"
-    device_path = f"devices/{device.driver}/{device.pool}/{device.name}/"
+    key = f"{device.driver}/{device.pool}/{device.name}"
+    device_path = f"devices/{key}/"
     details = (
         *(f"nodes/{node.name}/", f"nodes/{node.name}/?tab=claims"),
         *(f"nodes/{node.name}/?tab=labels", f"nodes/{node.name}/yaml/"),
@@ -45,6 +47,7 @@ def pages(client_of: Callable[..., Client]) -> tuple[Client, list[str]]:
         f"pools/{pool.driver}/{pool.name}/?tab=counters",
         *(device_path, f"{device_path}yaml/", f"{device_path}classes/"),
         *(f"classes/{class_.name}/", f"classes/{class_.name}/?tab=config"),
+        *(f"classes/{class_.name}/terms/", f"cel/device/{key}/?expression=true"),
     )
     others = ["/clusters/", "/tokens/", "/password/", "/nowhere/"]
     return client_of("admin"), [base + path for path in (*lists, *details)] + others
