@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
 
@@ -12,8 +13,13 @@ sys.path.insert(0, str(ROOT))
 
 from tests.running_demo import chromium  # noqa: E402  # after the path is set
 
+EXPRESSION = """device.driver == "gpu.nvidia.com" &&
+  device.attributes["gpu.nvidia.com"].type == "gpu" &&
+  device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("80Gi")) >= 0"""
+
 PICTURES = {
     "overview": "/c/demo/",
+    "cel": f"/c/demo/cel/?{urlencode({'expression': EXPRESSION, 'tab': 'false'})}",
     "claim": "/c/demo/claims/team-a/train-4gpu/",
     "map": "/c/demo/map/",
 }
