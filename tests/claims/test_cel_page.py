@@ -2,114 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from html import unescape
-from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
-from inventory.models import Cluster, WatchState
-from tests.inventory.views.conftest import named, slice_
-from tests.mirrored import mirror, mirror_demo
-
-Json = dict[str, Any]
-Queries = Callable[[int], AbstractContextManager[object]]
-
-TARGET = {"HX-Request": "true", "HX-Target": "cel-answer"}
-MODEL_B = "device.attributes['d.example'].model == 'B'"
-BIG = "device.capacity['d.example'].memory.compareTo(quantity('40Gi')) >= 0"
-BOTH = f"{MODEL_B} && {BIG}"
-
-
-def device(name: str, memory: str = "", **attributes: str) -> Json:
-    found: Json = {"name": name}
-    found["attributes"] = {key: {"string": value} for key, value in attributes.items()}
-    if memory:
-        found["capacity"] = {"memory": {"value": memory}}
-    return found
-
-
-@pytest.fixture
-def lab(db: None) -> Cluster:
-    """Five devices: two of model B with 80Gi, one B and one A with 16Gi, one without a model."""
-    devices = [
-        device("b80-0", "80Gi", model="B"),
-        device("b80-1", "80Gi", model="B"),
-        device("b16", "16Gi", model="B"),
-        device("a16", "16Gi", model="A"),
-        device("bare"),
-    ]
-    bare = {"selectors": [{"cel": {"expression": "device.driver == 'd.example'"}}]}
-    big = {
-        "selectors": [
-            {"cel": {"expression": f"has({BIG.split('.compareTo')[0]}) && {BIG}"}}
-        ]
-    }
-    return mirror(
-        [
-            named("Node", "n1", {}),
-            slice_("s1", devices),
-            named("DeviceClass", "any.example", bare),
-            named("DeviceClass", "big.example", big),
-        ],
-        name="lab",
-    )
-
-
-@pytest.fixture
-def viewer(client_of: Callable[..., Client]) -> Client:
-    return client_of("viewer")
-
-
-def address(cluster: str = "lab", **parameters: str) -> str:
-    return f"/c/{cluster}/cel/?{urlencode(parameters)}"
-
-
-def page(client: Client, path: str, **headers: str) -> str:
-    answer = client.get(path, headers=headers)
-    assert answer.status_code == 200, path
-    return answer.content.decode()
-
-
-def answer(client: Client, **parameters: str) -> str:
-    return page(client, address(**parameters), **TARGET)
-
-
-def text_of(html: str) -> str:
-    whole_words = re.sub(r"</?span[^>]*>", "", html)
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", whole_words)).split())
-
-
-def sentence(html: str) -> str:
-    found = re.search(r'<p class="cel-sentence[^>]*>(.*?)</p>', html, re.DOTALL)
-    assert found
-    return text_of(found[1])
-
-
-def rows(html: str) -> list[str]:
-    """The names in the table of devices."""
-    table = re.search(r'<table data-walk class="cel-devices">(.*?)</table>', html, re.S)
-    assert table
-    return re.findall(r'<td class="mono"><a [^>]*>([^<]+)</a></td>\s*<td', table[1])
-
-
-def links(html: str, within: str = "") -> list[str]:
-    return [
-        unescape(href)
-        for href, words in re.findall(
-            r'<a [^>]*?href="([^"]*)"[^>]*>(.*?)</a>', html, re.S
-        )
-        if within in text_of(words)
-    ]
-
+from inventory.models import Cluster
+from tests.claims.cel_lab import (
+    BIG,
+    BOTH,
+    MODEL_B,
+    TARGET,
+    address,
+    answer,
+    device,
+    diagnostics,
+    links,
+    page,
+    rows,
+    sentence,
+    terms,
+    text_of,
+)
+from tests.inventory.views.conftest import slice_
+from tests.mirrored import mirror
 
 # --- the answer --------------------------------------------------------------
 
@@ -188,16 +106,6 @@ def test_the_page_of_a_refused_expression_has_room_for_evidence(
     assert 'id="cel-evidence"' in page(viewer, address(expression="device."))
 
 
-def diagnostics(html: str, field: str = "cel-expression") -> list[Json]:
-    found = re.search(
-        rf'<script type="application/json" nonce="" data-cel-diagnostics="{field}">(.*?)</script>',
-        html,
-        re.S,
-    )
-    assert found
-    return list(json.loads(found[1]))
-
-
 def test_the_editor_gets_problems_with_offsets_in_code_points(
     lab: Cluster, viewer: Client
 ) -> None:
@@ -258,12 +166,6 @@ def test_distinct_errors_are_counted_with_an_example(
 
 
 # --- terms ---------------------------------------------------------------------
-
-
-def terms(html: str) -> list[str]:
-    found = re.search(r'<table class="cel-terms">.*?<tbody>(.*?)</tbody>', html, re.S)
-    assert found
-    return [text_of(row) for row in re.findall(r"<tr.*?</tr>", found[1], re.S)]
 
 
 def test_every_term_has_its_outcomes(lab: Cluster, viewer: Client) -> None:
@@ -483,298 +385,3 @@ def test_swapping_keeps_the_rest_of_the_question(lab: Cluster, viewer: Client) -
         "compare": [MODEL_B],
         "node": ["n1"],
     }
-
-
-# --- one device ------------------------------------------------------------------
-
-
-def explained(client: Client, name: str, expression: str = "") -> str:
-    query = urlencode({"expression": expression}) if expression else ""
-    return page(client, f"/c/lab/cel/device/d.example/p1/{name}/?{query}")
-
-
-def test_every_part_is_shown_with_its_value_on_one_device(
-    lab: Cluster, viewer: Client
-) -> None:
-    html = explained(viewer, "a16", BOTH)
-    assert sentence(html) == "The device does not match."
-    steps = html[html.index('class="cel-steps"') :]
-    said = text_of(steps)
-    assert f"{MODEL_B} false decides bool" in said
-    assert '"A" string' in said
-    assert re.search(r'<tr class="skipped">\s*<td class="cel-step depth-1">', steps)
-    assert "not evaluated" in said
-
-
-def test_a_device_without_an_answer_says_what_is_there_instead(
-    lab: Cluster, viewer: Client
-) -> None:
-    html = explained(viewer, "b16", "device.attributes['d.example'].modle == 'B'")
-    assert "no such key: modle" in sentence(html)
-    assert '{"model": "B"}' in text_of(html)
-
-
-def test_without_an_expression_it_shows_what_the_device_publishes(
-    lab: Cluster, viewer: Client
-) -> None:
-    html = explained(viewer, "b16")
-    tried = next(href for href in links(html, "memory"))
-    assert "The device matches." in page(
-        viewer, f"/c/lab/cel/device/d.example/p1/b16/{tried}"
-    )
-
-
-def test_a_refused_expression_is_told_on_the_page_of_one_device(
-    lab: Cluster, viewer: Client
-) -> None:
-    html = explained(
-        viewer, "b16", "device.attributes['d.example'].model > semver('1.0.0')"
-    )
-    assert sentence(html) == "The API server would refuse it."
-    assert diagnostics(html)[0]["severity"] == "error"
-
-
-def test_a_device_that_is_gone_is_a_clear_404(lab: Cluster, viewer: Client) -> None:
-    gone = viewer.get("/c/lab/cel/device/d.example/p1/nope/")
-    assert gone.status_code == 404
-    assert "any more" in gone.content.decode()
-
-
-# --- other pages -------------------------------------------------------------------
-
-
-def test_the_page_of_a_class_counts_every_term(lab: Cluster, viewer: Client) -> None:
-    html = page(viewer, "/c/lab/classes/big.example/terms/")
-    assert "True on 2, false on 3 of 5 devices." in text_of(html)
-    assert len(terms(html)) == 2
-    for href in links(html, "excludes"):
-        assert rows(page(viewer, href)) == ["b16", "a16"]
-    assert "/c/lab/classes/big.example/terms/" in page(
-        viewer, "/c/lab/classes/big.example/"
-    )
-
-
-def test_a_class_whose_selector_fails_says_on_how_many_devices(
-    viewer: Client, db: None
-) -> None:
-    spec = {"selectors": [{"cel": {"expression": MODEL_B}}]}
-    mirror(
-        [
-            slice_("s", [device("a"), device("b", model="B")]),
-            named("DeviceClass", "c", spec),
-        ],
-        name="lab",
-    )
-    said = text_of(page(viewer, "/c/lab/classes/c/terms/"))
-    assert (
-        "No answer on 1 device: no such key: model (first on d.example/p1/a)." in said
-    )
-
-
-def test_a_change_of_a_class_is_tried_on_all_devices(
-    lab: Cluster, viewer: Client
-) -> None:
-    html = page(viewer, "/c/lab/classes/big.example/")
-    (href,) = links(html, "Try a change")
-    assert sentence(page(viewer, href)) == "Matches 2 of 5 devices."
-
-
-def test_a_class_with_several_selectors_is_tried_as_one_expression(
-    viewer: Client, db: None
-) -> None:
-    chain = ["device.driver == 'd.example' // ours", "true || false"]
-    spec = {"selectors": [{"cel": {"expression": text}} for text in chain]}
-    mirror([slice_("s", [device("a")]), named("DeviceClass", "c", spec)], name="lab")
-    (href,) = links(page(viewer, "/c/lab/classes/c/"), "Try a change")
-    assert sentence(page(viewer, href)) == "Matches the only device."
-
-
-def test_selectors_of_claims_and_templates_open_in_cel_within_their_class(
-    viewer: Client, db: None
-) -> None:
-    mirror_demo()
-    for path in ("claims/research/any-accelerator/", "templates/inference/mig-small/"):
-        href = links(page(viewer, f"/c/demo/{path}"), "Open in CEL")[-1]
-        assert parse_qs(urlsplit(href).query)["class"] == ["mig.nvidia.com"]
-        assert "devices of class mig.nvidia.com" in sentence(page(viewer, href))
-
-
-def test_a_device_names_the_first_false_term_of_each_class(
-    lab: Cluster, viewer: Client
-) -> None:
-    said = text_of(page(viewer, "/c/lab/devices/d.example/p1/a16/classes/"))
-    assert f"big.example no {BIG} Explain" in said
-    said = text_of(page(viewer, "/c/lab/devices/d.example/p1/bare/classes/"))
-    assert "big.example no has(device.capacity['d.example'].memory) Explain" in said
-
-
-# --- doors, bad input, cost --------------------------------------------------------
-
-PATHS = ["cel/", "cel/device/d.example/p1/b16/", "classes/big.example/terms/"]
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_only_who_may_look_gets_an_answer(
-    path: str, lab: Cluster, client_of: Callable[..., Client]
-) -> None:
-    assert Client().get(f"/c/lab/{path}").status_code == 302
-    assert client_of(None).get(f"/c/lab/{path}").status_code == 403
-    assert client_of("viewer").get(f"/c/lab/{path}").status_code == 200
-
-
-def test_an_unknown_cluster_is_a_404(viewer: Client, db: None) -> None:
-    assert viewer.get("/c/nowhere/cel/").status_code == 404
-
-
-def test_a_cluster_without_devices_still_checks_an_expression(
-    viewer: Client, db: None
-) -> None:
-    mirror([], name="lab")
-    assert "has no device yet" in sentence(page(viewer, address()))
-    html = page(viewer, address(expression="device.driver == 'x'"))
-    assert sentence(html) == "The cluster has no device to try it on."
-    assert "Costs" in html
-    refused = page(viewer, address(expression="device.nope"))
-    assert sentence(refused) == "The API server would refuse it."
-
-
-def test_a_stale_mirror_is_said(lab: Cluster, viewer: Client) -> None:
-    assert "as the portal last saw them" not in page(viewer, address())
-    WatchState.objects.filter(cluster=lab, kind="ResourceSlice").update(
-        state="retrying", error="gone"
-    )
-    assert "as the portal last saw them" in page(viewer, address())
-
-
-def test_an_answer_that_takes_too_long_says_so(
-    lab: Cluster, viewer: Client, settings: Any
-) -> None:
-    settings.CEL_SECONDS = 0
-    html = page(viewer, address(expression=BOTH, compare=BIG))
-    assert sentence(html) == "There is no answer in time."
-    assert "It took longer than 0 seconds" in html
-
-
-MARKUP = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "expression",
-        "compare",
-        "class",
-        "driver",
-        "node",
-        "pool",
-        "state",
-        "tab",
-        "term",
-    ],
-)
-def test_no_text_becomes_markup(name: str, lab: Cluster, viewer: Client) -> None:
-    for expression in (BOTH, f"device.driver == r'''{MARKUP}'''", MARKUP):
-        parameters = {"expression": expression, name: MARKUP}
-        if name != "expression":
-            parameters = {"expression": expression, name: MARKUP}
-        for html in (page(viewer, address(**parameters)), answer(viewer, **parameters)):
-            assert "<script>alert" not in html
-            assert "<img src=x" not in html
-
-
-def test_names_and_values_of_devices_never_become_markup(
-    viewer: Client, db: None
-) -> None:
-    evil = "<img src=x onerror=alert(1)>"
-    mirror(
-        [slice_("s", [device(evil, model=evil), device("b", model="B")])], name="lab"
-    )
-    for tab in ("true", "false"):
-        html = page(viewer, address(expression=MODEL_B, tab=tab))
-        assert evil not in html
-    assert evil not in page(viewer, address())
-
-
-@hypothesis_settings(
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    expression=st.one_of(
-        st.text(max_size=60),
-        st.lists(
-            st.sampled_from(
-                [
-                    "device",
-                    ".driver",
-                    ".attributes",
-                    "['d']",
-                    "&&",
-                    "||",
-                    "!",
-                    "(",
-                    ")",
-                    "'",
-                    "1",
-                    "\n",
-                    "?",
-                    ":",
-                    "true",
-                    "\0",
-                    "😀",
-                ]
-            ),
-            max_size=12,
-        ).map("".join),
-    ),
-    compare=st.text(max_size=20),
-)
-def test_any_text_has_an_answer(
-    expression: str, compare: str, lab: Cluster, viewer: Client
-) -> None:
-    query = urlencode(
-        {"expression": expression, "compare": compare}, errors="surrogatepass"
-    )
-    for path in (
-        f"/c/lab/cel/?{query}",
-        f"/c/lab/cel/device/d.example/p1/b16/?{query}",
-    ):
-        assert viewer.get(path).status_code == 200
-        assert viewer.get(path, headers=TARGET).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "x" * 20_000,
-        "(" * 3_000,
-        "!" * 400 + "true",
-        " && ".join(["true"] * 1_000),
-        " || ".join(["device.driver == 'x'"] * 400),
-    ],
-)
-def test_a_monster_has_an_answer(expression: str, lab: Cluster, viewer: Client) -> None:
-    html = answer(viewer, expression=expression)
-    assert sentence(html)
-    assert len(html) < 1_000_000
-
-
-@pytest.mark.parametrize(
-    ("parameters", "queries"),
-    [
-        ({}, 5),
-        ({"expression": BOTH}, 5),
-        ({"expression": BOTH, "compare": BIG, "class": "big.example"}, 5),
-    ],
-)
-def test_an_answer_costs_the_same_queries_whatever_is_asked(
-    parameters: dict[str, str],
-    queries: int,
-    lab: Cluster,
-    viewer: Client,
-    django_assert_num_queries: Queries,
-) -> None:
-    answer(viewer, **parameters)
-    with django_assert_num_queries(queries):
-        answer(viewer, **parameters)
