@@ -159,6 +159,8 @@ class ExpressionField(forms.CharField):
     def __init__(self, *, ask: Ask | None = None, **kw: Any) -> None:
         self.ask = ask
         super().__init__(strip=False, **kw)
+        # A NUL is for the compiler to refuse, with its place.
+        self.validators.clear()
 
     def clean(self, value: Any) -> tuple[Cluster, Matches] | None:
         # A form sends a line break as two characters; an expression has one.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.urls import path
 
 from inventory.views import (
+    cel_catalog,
     class_terms,
     classes,
+    device_facets,
     device_map,
     devices,
     health,
@@ -35,7 +37,7 @@ urlpatterns = [
         f"{HERE}slices/<key:name>/yaml/", pools.SliceYaml.as_view(), name="slice-yaml"
     ),
     path(f"{HERE}devices/", devices.Devices.as_view(), name="devices"),
-    path(f"{HERE}facets/", devices.DeviceFacets.as_view(), name="device-facets"),
+    path(f"{HERE}facets/", device_facets.DeviceFacets.as_view(), name="device-facets"),
     path(f"{HERE}{DEVICE}yaml/", devices.DeviceYaml.as_view(), name="device-yaml"),
     path(
         f"{HERE}{DEVICE}classes/",
@@ -55,6 +57,7 @@ urlpatterns = [
         class_terms.ClassTerms.as_view(),
         name="class-terms",
     ),
+    path(f"{HERE}cel/catalog/", cel_catalog.CelCatalog.as_view(), name="cel-catalog"),
     path(f"{HERE}taint-rules/", rules.TaintRules.as_view(), name="taint-rules"),
     path(
         f"{HERE}taint-rules/<key:name>/",

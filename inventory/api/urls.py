@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from django.urls import path, re_path
+from django.urls import path
 
 from inventory.api import cel, devices, views
 
-# With or without a slash at the end: a redirect would lose what was posted.
-CEL = r"^clusters/(?P<name>[-a-zA-Z0-9_]+)/cel"
+EVALUATE = "clusters/<slug:name>/cel/evaluate"
+EXPLAIN = "clusters/<slug:name>/cel/explain"
 
 urlpatterns = [
     path("clusters/", views.ClusterList.as_view(), name="api-clusters"),
     path("clusters/<slug:name>/", views.ClusterDetail.as_view(), name="api-cluster"),
-    re_path(f"{CEL}/evaluate/?$", cel.CelEvaluate.as_view(), name="api-cel-evaluate"),
-    re_path(f"{CEL}/explain/?$", cel.CelExplain.as_view(), name="api-cel-explain"),
+    path(f"{EVALUATE}/", cel.CelEvaluate.as_view(), name="api-cel-evaluate"),
+    path(f"{EXPLAIN}/", cel.CelExplain.as_view(), name="api-cel-explain"),
+    # A redirect to the address with the slash would lose what was posted.
+    path(EVALUATE, cel.CelEvaluate.as_view(schema=None)),
+    path(EXPLAIN, cel.CelExplain.as_view(schema=None)),
     path("nodes/", views.NodeList.as_view(), name="api-nodes"),
     path(
         "nodes/<slug:cluster>/<str:name>/", views.NodeDetail.as_view(), name="api-node"

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import Http404
 from django.utils.http import urlencode
-from django.views.generic import View
 
+from allocator import snapshots
 from claims.queries import claims as claim_queries
 from claims.queries import places
 from inventory.filtersets import DeviceFilter
-from inventory.models import Device
-from inventory.queries import counters, counts, devices, facets, slices
+from inventory.models import Cluster, Device
+from inventory.queries import counters, counts, devices, slices
+from inventory.selecting import Matches, features_of, matches
 from inventory.views import links
-from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml, InCluster
+from inventory.views.cel_filter import said
+from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
 from inventory.views.standard import explain
 from inventory.views.usage import CapacityUse, capacity_uses
-from web.doors import RequiresRole
 from web.pages import Column, Crumb, Fact, Heading, cells
 
 ATTRIBUTE_PREFIX = "attr:"
 MAX_ATTRIBUTE_COLUMNS = 20
-VALUES_SHOWN = 8
 
 
 class Devices(ClusterList[Device]):
@@ -39,7 +39,9 @@ class Devices(ClusterList[Device]):
     template_name = "inventory/devices.html"
     filterset_class = DeviceFilter
     default_sort = "node"
-    main_filter_names = ("q", "driver", "state", "node_name")
+    results_template = "inventory/devices.html#results"
+    main_filter_names = ("q", "driver", "state", "node_name", "cel")
+    filters_that_answer = ("cel",)
     refresh_on = ("ResourceSlice", "ResourceClaim", "DeviceTaintRule")
     nothing_yet = (
         "No driver has published a device. Install a DRA driver, or see on the page "
@@ -143,6 +145,44 @@ class Devices(ClusterList[Device]):
         rows = devices.device_rows(self.cluster)
         return rows.select_related("slice").defer("slice__raw")
 
+    @cached_property
+    def filterset(self) -> DeviceFilter:
+        filters = DeviceFilter(
+            self.request.GET,
+            queryset=self.queryset(),
+            request=self.request,
+            ask=self._ask,
+        )
+        filters.form.fields["cel"].widget.attrs |= {
+            "hx-get": self.request.path,
+            "hx-include": "#filters",
+            "hx-trigger": "input changed delay:400ms",
+            "aria-describedby": "cel-said",
+        }
+        return filters
+
+    def _ask(self, expression: str) -> tuple[Cluster, Matches]:
+        snapshot = snapshots.current(self.cluster)
+        features = features_of(self.cluster)
+        self._matches = matches(snapshot, expression, features=features)
+        return self.cluster, self._matches
+
+    _matches: Matches | None = None
+
+    @cached_property
+    def paginator(self) -> Paginator[Device]:
+        """Where the expression is the only filter, it has counted already."""
+        paginator = Paginator(self.rows, self.size)
+        found = self._matches
+        if found and found.selection and self._filters_on == ["cel"]:
+            paginator.count = found.matched
+        return paginator
+
+    @property
+    def _filters_on(self) -> list[str]:
+        form = self.filterset.form
+        return [name for name, value in form.cleaned_data.items() if value]
+
     def filter_options(self) -> dict[str, list[str]]:
         return {"driver": slices.drivers(self.cluster)}
 
@@ -158,6 +198,9 @@ class Devices(ClusterList[Device]):
         query = self.request.GET.urlencode()
         return super().extra() | {
             "facets_href": f"{self.url('device-facets')}?{query}",
+            "cel": said(self.cluster, self._matches, self.request.GET.dict())
+            if self._matches
+            else None,
         }
 
     def _holders_of(self, device: Device) -> list[str]:
@@ -189,67 +232,6 @@ def _summary(device: Device) -> str:
         if isinstance(item, dict) and name.rpartition("/")[2] in {"memory", "cpu"}
     ]
     return " · ".join(dict.fromkeys(parts))
-
-
-@dataclass(frozen=True, slots=True)
-class FacetValue:
-    value: str
-    number: int
-    href: str
-    on: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FacetLinks:
-    """One facet with the address of each value; the rest is in ``more``."""
-
-    facet: facets.Facet
-    values: Sequence[FacetValue]
-    more: Sequence[FacetValue]
-
-    @property
-    def on(self) -> bool:
-        return any(value.on for value in (*self.values, *self.more))
-
-
-class DeviceFacets(RequiresRole, InCluster, View):
-    """The values of all attributes with counts, loaded after the list is there."""
-
-    def get(self, request: HttpRequest, *_: object, **__: object) -> HttpResponse:
-        found = facets.facets(self.cluster)
-        context = {
-            "cluster": self.cluster,
-            "facets": [self._links(facet) for facet in found.facets],
-            "unique": found.unique,
-            "device_total": found.devices,
-        }
-        return render(request, "inventory/facets.html", context)
-
-    def _links(self, facet: facets.Facet) -> FacetLinks:
-        on = set(self.request.GET.getlist("attr"))
-        values = [
-            FacetValue(
-                value=value,
-                number=number,
-                href=self._href(f"{facet.name}={value}"),
-                on=f"{facet.name}={value}" in on,
-            )
-            for value, number in facet.values
-        ]
-        return FacetLinks(facet, values[:VALUES_SHOWN], values[VALUES_SHOWN:])
-
-    def _href(self, condition: str) -> str:
-        """The list with this condition added, or taken away when it is on."""
-        query = self.request.GET.copy()
-        query.pop("page", None)
-        conditions = query.getlist("attr")
-        query.setlist(
-            "attr",
-            [c for c in conditions if c != condition]
-            if condition in conditions
-            else [*conditions, condition],
-        )
-        return f"{self.url('devices')}?{query.urlencode()}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,8 @@ class ListPage[M: Model](RequiresRole, View):
     nothing_yet: ClassVar[str] = "Nothing has been mirrored yet."
     main_filter_names: ClassVar[tuple[str, ...]] = ()
     """Filters beside the search field; empty: the first five. Others fold away."""
+    filters_that_answer: ClassVar[tuple[str, ...]] = ()
+    """Filters beside which the page itself says what is wrong with them."""
     page_size: ClassVar[int] = PAGE_SIZES[0]
     nothing_href: ClassVar[str] = ""
     nothing_action: ClassVar[str] = ""
@@ -184,13 +186,29 @@ class ListPage[M: Model](RequiresRole, View):
     @cached_property
     def filter_errors(self) -> list[str]:
         """One sentence per filter that cannot be read; the list is empty then."""
+        return [sentence for _, sentence in self._errors_by_filter]
+
+    @property
+    def listed_filter_errors(self) -> list[str]:
+        """Those that stand above the list."""
+        return [
+            sentence
+            for name, sentence in self._errors_by_filter
+            if name not in self.filters_that_answer
+        ]
+
+    @cached_property
+    def _errors_by_filter(self) -> list[tuple[str, str]]:
         if self.filterset is None or self.filterset.is_valid():
             return []
         form = self.filterset.form
         return [
-            f"{form.fields[name].label or name}: {' '.join(map(str, errors))}"
-            if name in form.fields
-            else " ".join(map(str, errors))
+            (
+                name,
+                f"{form.fields[name].label or name}: {' '.join(map(str, errors))}"
+                if name in form.fields
+                else " ".join(map(str, errors)),
+            )
             for name, errors in form.errors.items()
         ]
 

@@ -37,6 +37,9 @@ _STEPS_PER_UNIT: Final = 10
 _ASCII_UNITS: Final = 3.0
 _UTF8_UNITS: Final = 50.0
 """For making one instruction; those of classes in UTF-8 take long to find."""
+_LOOKED_UP: Final = 20
+_REFUSED: Final = 400
+"""For finding out that a text is no pattern."""
 
 
 def declare(to: Declarations) -> None:
@@ -188,8 +191,12 @@ def compiled(text: str) -> Pattern:
 
     Raises :class:`EvaluationError` when it is none.
     """
-    pattern = _patterns.get(text)
-    budget.spend(pattern.cost)
+    try:
+        pattern = _patterns.get(text)
+    except EvaluationError:
+        budget.spend(_REFUSED)
+        raise
+    budget.spend(_LOOKED_UP + pattern.cost)
     return pattern
 
 

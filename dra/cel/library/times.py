@@ -9,6 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
 
+from dra.cel import budget
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
@@ -20,6 +21,8 @@ from dra.cel.operators import (
 from dra.cel.values import Duration, Timestamp
 
 _SECOND: Final = 10**9
+_NO_ZONE: Final = 500
+"""Units for looking for a time zone in vain."""
 _UNITS: Final = {
     "ns": 1,
     "us": 10**3,
@@ -143,6 +146,7 @@ def _offset(moment: datetime.datetime, zone: str) -> datetime.timedelta:
     try:
         info = zoneinfo.ZoneInfo(zone)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        budget.spend(_NO_ZONE)
         raise EvaluationError(f"unknown time zone {zone}") from error
     aware = moment.replace(tzinfo=datetime.UTC).astimezone(info)
     return aware.utcoffset() or datetime.timedelta(0)
