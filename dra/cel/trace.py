@@ -155,6 +155,8 @@ def _same(left: Value, right: Value) -> bool:
 class _Recorder(Planner):
     """Plans closures that note what they give, by the id of the node."""
 
+    burden = 2
+
     def __init__(self, program: Program) -> None:
         super().__init__(program.checked, metered=program.metered)
         self.shortcuts = False

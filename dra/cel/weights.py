@@ -15,8 +15,9 @@ TURN: Final = 10
 _CALL: Final = 10
 _OPERATOR: Final = 3
 _FUNCTIONS: Final = {
-    **dict.fromkeys(["_?_:_", "!_", "_&&_", "_||_", "or", "orValue"], 2),
-    **dict.fromkeys(["semver", "isSemver", "quantity", "isQuantity"], 50),
+    **dict.fromkeys(["_?_:_", "!_", "or", "orValue"], 4),
+    **dict.fromkeys(["_&&_", "_||_"], 1),
+    **dict.fromkeys(["semver", "isSemver", "quantity", "isQuantity"], 150),
     **dict.fromkeys(["ip", "isIP", "cidr", "isCIDR", "ip.isCanonical"], 200),
     **dict.fromkeys(["containsIP", "containsCIDR", "duration", "validate"], 200),
     **dict.fromkeys(["url", "isURL", "getQuery", "timestamp", "format"], 200),

@@ -145,6 +145,8 @@ class _Locator:
 class _Planner(Planner):
     """Closures whose errors know their node, the innermost one that fails."""
 
+    burden = 2
+
     def plan(self, node: Node) -> Step:
         step = super().plan(node)
         return step if self.is_constant(node) else _located(step, node)

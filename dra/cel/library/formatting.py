@@ -29,7 +29,7 @@ _MAX_PRECISION: Final = 300
 # Room for the longest double with the highest precision.
 _CONTEXT: Final = Context(prec=1000)
 _MAX_NESTED: Final = 100_000
-_WRITTEN: Final = 5
+_WRITTEN: Final = 10
 """Units for a value within a list or map."""
 _SUPERSCRIPT: Final = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _SPECIAL_NUMBERS: Final = frozenset({"NaN", "Infinity", "-Infinity"})
@@ -161,6 +161,8 @@ def as_string(value: Value, _precision: int | None = None) -> str:
 def _inside(value: Value) -> str:
     """A value within a list or map, written as CEL."""
     budget.spend(_WRITTEN)
+    if type(value) is int:
+        return str(value)
     match value:
         case str():
             return go_quote(value)

@@ -38,7 +38,10 @@ _ASCII_UNITS: Final = 3.0
 _UTF8_UNITS: Final = 50.0
 """For making one instruction; those of classes in UTF-8 take long to find."""
 _LOOKED_UP: Final = 20
-_REFUSED: Final = 400
+_FOUND: Final = 20
+_READ_PER_UNIT: Final = 30
+"""Bytes that are read again to find the next match, and find none."""
+_REFUSED: Final = 800
 """For finding out that a text is no pattern."""
 
 
@@ -135,6 +138,7 @@ class Pattern:
         As in Go, an empty match right after a match does not count.
         """
         regex, source = self._for(text)
+        per_unit = _READ_PER_UNIT if isinstance(source, bytes) else _READ_PER_UNIT // 3
         last_end = -1
         for hit in regex.finditer(source):
             start, end = hit.span()
@@ -142,7 +146,7 @@ class Pattern:
                 yield text[start:end]
             last_end = end
             # The rest may be read again to find the next one.
-            budget.spend(20 + (len(text) - end) // 100)
+            budget.spend(_FOUND + (len(text) - end) // per_unit)
 
 
 def _made(text: str | bytes, options: Any) -> Any:

@@ -21,7 +21,7 @@ from dra.cel.operators import (
 from dra.cel.values import Duration, Timestamp
 
 _SECOND: Final = 10**9
-_NO_ZONE: Final = 500
+_NO_ZONE: Final = 1000
 """Units for looking for a time zone in vain."""
 _UNITS: Final = {
     "ns": 1,
