@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import django
 from django.core.management import call_command
@@ -20,6 +21,11 @@ from bench.table import Figure, milliseconds, peak_megabytes, show
 
 BUDGET = 300.0
 """What a page may take on the server, in milliseconds (200 nodes)."""
+
+HOPPER = (
+    'device.driver == "gpu.nvidia.com" && '
+    'device.attributes["gpu.nvidia.com"].architecture == "Hopper"'
+)
 
 PAGES = [
     ("overview", "/c/bench/"),
@@ -33,6 +39,9 @@ PAGES = [
         "devices, free ones with H100 in any attribute",
         "/c/bench/devices/?state=free&q=H100",
     ),
+    ("devices, by CEL", f"/c/bench/devices/?cel={quote(HOPPER)}"),
+    ("CEL page", f"/c/bench/cel/?expression={quote(HOPPER)}"),
+    ("catalog of the CEL editor", "/c/bench/cel/catalog/"),
     ("classes", "/c/bench/classes/"),
     ("claims", "/c/bench/claims/"),
     ("claims, pending", "/c/bench/claims/?state=pending"),
@@ -42,6 +51,10 @@ PAGES = [
     ("search", "/c/bench/search/?q=00017"),
     ("clusters", "/clusters/"),
     ("API: devices, 100 a page", "/api/v1/devices/?cluster=bench"),
+    (
+        "API: devices by CEL, 100 a page",
+        f"/api/v1/devices/?cluster=bench&cel={quote(HOPPER)}",
+    ),
     ("API: claims, 100 a page", "/api/v1/claims/?cluster=bench"),
 ]
 
@@ -81,7 +94,7 @@ def detail_pages() -> list[tuple[str, str]]:
     if pending:
         key = f"{pending.namespace}/{pending.name}"
         found.append(("claim (pending)", f"/c/bench/claims/{key}/"))
-        found.append(("claim: would it fit now?", f"/c/bench/claims/{key}/fit/"))
+        found.append(("claim: why it waits", f"/c/bench/claims/{key}/why/"))
     if template := ResourceClaimTemplate.objects.first():
         key = f"{template.namespace}/{template.name}"
         found.append(("template", f"/c/bench/templates/{key}/"))
