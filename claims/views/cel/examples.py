@@ -14,7 +14,7 @@ from dra import quantity, semver
 from dra.allocation.classes import chain_of
 from dra.cel import DeviceTable, Read
 from dra.cel.catalog import Catalog, Known, catalog
-from dra.errors import SemverError
+from dra.errors import QuantityError, SemverError
 from dra.snapshot import Snapshot
 from inventory.views.cel_links import joined
 
@@ -135,12 +135,22 @@ def telling_value(known: Known) -> str:
         return ""
     match type_of(known):
         case "quantity":
-            return max(known.examples, key=quantity.parse)
+            return max(
+                filter(_is_quantity, known.examples), key=quantity.parse, default=""
+            )
         case "version":
             return max(
                 filter(_is_version, known.examples), key=semver.parse, default=""
             )
     return known.examples[0]
+
+
+def _is_quantity(text: str) -> bool:
+    try:
+        quantity.parse(text)
+    except QuantityError:
+        return False
+    return True
 
 
 def _is_version(text: str) -> bool:

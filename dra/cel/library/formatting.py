@@ -25,8 +25,9 @@ from dra.cel.values import (
 from dra.errors import NotSupportedError
 
 _PRECISION: Final = 6
-_MAX_PRECISION: Final = 300
-# Room for the longest double with the highest precision.
+_MAX_PRECISION: Final = 255
+_HALF: Final = 5
+# Room for the longest double.
 _CONTEXT: Final = Context(prec=1000)
 _MAX_NESTED: Final = 100_000
 _WRITTEN: Final = 10
@@ -283,20 +284,24 @@ def _fixed(value: Value, precision: int | None) -> str:
     if special is not None:
         return special
     places = _PRECISION if precision is None else precision
-    _check_rounding(number, places)
-    return f"{number:,.{places}f}"
-
-
-def _check_rounding(number: float, places: int) -> None:
-    """Refuse where it matters which digits are rounded: those of the binary number
-    or those it is written with. Which ones the reference takes is not known.
-    """
     if places > _MAX_PRECISION:
         raise NotSupportedError(f"a precision of {places} digits in format()")
-    unit = Decimal(1).scaleb(-places)
-    written = Decimal(repr(number)).quantize(unit, ROUND_HALF_EVEN, _CONTEXT)
-    if written != Decimal(f"{number:.{places}f}"):
-        raise NotSupportedError("rounding a tie in format()")
+    # Zero has no sign there, but what rounds to zero has.
+    sign = "-" if number < 0 else ""
+    number = abs(number)
+    return sign + (f"{number:,.{places}f}" if places else _whole(number))
+
+
+def _whole(number: float) -> str:
+    """Without decimals the reference rounds the digits that the number is written
+    with, and loses the digit that is carried to the front; we refuse there.
+    """
+    written = Decimal(repr(number))
+    rounded = written.quantize(Decimal(1), ROUND_HALF_EVEN, _CONTEXT)
+    carried = rounded.adjusted() > written.adjusted() and rounded
+    if carried or (0 < written < 1 and written.as_tuple().digits[0] >= _HALF):
+        raise NotSupportedError("rounding up to another digit in format()")
+    return f"{rounded:,}"
 
 
 def _scientific(value: Value, precision: int | None) -> str:

@@ -267,6 +267,13 @@ def test_unusual_values_have_usual_answers(expression):
     assert cel.compile(expression.replace("{long}", long)).evaluate(GPU) is True
 
 
+@pytest.mark.parametrize("value", ["0.5", "9.5", "-99.9", "0.07"])
+def test_a_digit_that_the_reference_loses_is_not_guessed(value):
+    program = cel.compile(f"'%.0f'.format([{value}]) != ''")
+    with pytest.raises(NotSupportedError):
+        program.evaluate(GPU)
+
+
 _BYTES = "url('http://a/?q=%ff').getQuery()['q'][0]"
 
 

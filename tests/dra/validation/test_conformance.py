@@ -14,7 +14,6 @@ KNOWN_DIFFERENCES: frozenset[str] = frozenset()
 OTHER_WORDS = frozenset(
     {
         # Of several syntax errors only the first is reported, in our words.
-        "rc-sel-emptyexpr",
         "rc-cel-deep-nesting",
         "rc-cel-jinja",
         "rc-cel-reserved-word",
