@@ -14,7 +14,7 @@ from dra.cel import budget
 
 LEVELS: Final = 60
 """Nodes below each other that surely fit on one stack, whoever walks."""
-_HOP: Final = 1000
+_HOP: Final = 5000
 """Units for a thread."""
 
 
