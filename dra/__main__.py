@@ -1,8 +1,9 @@
 """``python -m dra``: the core as a command, without Django, database or network.
 
 ``allocate``, ``explain``, ``cel`` and ``validate`` read JSON Lines and answer each with one
-line. With ``--cluster`` and ``--claim`` the first two are for people and for CI: does this
-claim fit into that cluster, and if not, why?
+line. With ``--cluster`` and ``--claim`` or ``--pod`` the first two are for people and for CI:
+does this claim or pod fit into that cluster, and if not, why? ``what-if`` answers a scenario, ``audit`` says
+what is wrong.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from dra.command import asking
+from dra.command import asking, auditing, scenarios
 from dra.command.asking import BAD_INPUT
 from dra.command.files import InputError
 from dra.errors import DRAError
@@ -44,6 +45,18 @@ def _parser() -> argparse.ArgumentParser:
         )
         asking.add_arguments(verb)
         verb.set_defaults(run=run)
+    verb = verbs.add_parser(
+        "what-if",
+        help="say what a scenario would do to a cluster",
+        description=scenarios.STATUS,
+    )
+    scenarios.add_arguments(verb)
+    verb.set_defaults(run=scenarios.run_what_if)
+    verb = verbs.add_parser(
+        "audit", help="say what is wrong in a cluster", description=auditing.STATUS
+    )
+    auditing.add_arguments(verb)
+    verb.set_defaults(run=auditing.run_audit)
     verb = verbs.add_parser("cel", help="evaluate selectors on devices, one a line")
     verb.set_defaults(run=_cel_lines)
     verb = verbs.add_parser(

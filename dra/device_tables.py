@@ -35,6 +35,16 @@ class DeviceTables:
         with self._lock:
             return DeviceTables(self._earlier | self._made, self.memo)
 
+    def apart(self) -> DeviceTables:
+        """The same tables for a world that is only thought of.
+
+        It starts with what was worked out; what is worked out there stays there.
+        """
+        with self._lock:
+            other = DeviceTables(self._earlier, self.memo)
+            other._made = dict(self._made)
+            return other
+
     def table(self, pools: Mapping[PoolKey, Pool], *, lists: bool) -> DeviceTable:
         with self._lock:
             table = self._made.get(lists)

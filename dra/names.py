@@ -13,6 +13,10 @@ class ObjectKey(NamedTuple):
     name: str
 
 
+type NamespacedName = tuple[str, str]
+"""Namespace and name."""
+
+
 class PoolKey(NamedTuple):
     """Which pool. Equal to the plain pair ``(driver, name)``."""
 

@@ -35,6 +35,16 @@ _UNSERIALISABLE: Final = (ArithmeticError, TypeError, ValueError, RecursionError
 _encode: Final = msgspec.msgpack.Encoder().encode
 
 
+_POD_PARTS: Final = (
+    "containers",
+    "init_containers",
+    "node_selector",
+    "affinity",
+    "tolerations",
+)
+"""Equal in all pods of a workload."""
+
+
 class _Parts:
     """One table of parts, found by their serialised form."""
 
@@ -59,6 +69,7 @@ class _Parts:
             force_setattr(owner, name, first)
 
 
+_allocatable: Final = _Parts()
 _annotations: Final = _Parts()
 _capacity: Final = _Parts()
 _claim_specs: Final = _Parts()
@@ -69,6 +80,7 @@ _finalizers: Final = _Parts()
 _labels: Final = _Parts()
 _node_selectors: Final = _Parts()
 _pod_claims: Final = _Parts()
+_pod_parts: Final = _Parts()
 _attributes: Final[dict[DeviceAttribute, DeviceAttribute]] = {}
 
 
@@ -89,10 +101,13 @@ def share_parts(value: Base) -> None:
         _intern(value.spec, "node_name")
         _intern(value.status, "phase")
         _pod_claims.put(value.spec, "resource_claims")
+        for part in _POD_PARTS:
+            _pod_parts.put(value.spec, part)
         _conditions.put(value.status, "conditions")
     elif isinstance(value, Node):
         _intern(value.metadata, "name")
         _conditions.put(value.status, "conditions")
+        _allocatable.put(value.status, "allocatable")
 
 
 def _intern(owner: Base, name: str) -> None:

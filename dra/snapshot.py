@@ -21,9 +21,8 @@ from typing import Any, Final, cast
 from dra.cel.table import DeviceTable
 from dra.device_tables import DeviceTables
 from dra.errors import ObjectError
-from dra.names import ObjectKey, PoolKey
+from dra.names import NamespacedName, ObjectKey, PoolKey
 from dra.objects import (
-    KINDS,
     Base,
     DeviceClass,
     DeviceTaintRule,
@@ -35,12 +34,11 @@ from dra.objects import (
     ResourceClaim,
     ResourceClaimTemplate,
     ResourceSlice,
-    read,
 )
 from dra.pool_index import PoolIndex
 from dra.pools import Pool, make_pool
 from dra.salvage import Salvaged, salvage_claim
-from dra.sharing import share_parts
+from dra.snapshot_reading import TABLES, read_item, table_key
 from dra.usage import (
     NO_USE,
     NOTHING_IN_USE,
@@ -48,23 +46,6 @@ from dra.usage import (
     InUse,
     change_use,
     holdings,
-)
-
-type NamespacedName = tuple[str, str]
-
-_TABLES: Final = {
-    "DeviceClass": "classes",
-    "DeviceTaintRule": "taint_rules",
-    "Namespace": "namespaces",
-    "Node": "nodes",
-    "Pod": "pods",
-    "PodGroup": "pod_groups",
-    "ResourceClaim": "claims",
-    "ResourceClaimTemplate": "templates",
-    "ResourceSlice": "slices",
-}
-_NAMESPACED: Final = frozenset(
-    {"Pod", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"}
 )
 
 
@@ -165,7 +146,7 @@ class Snapshot:
     def pool_keys_for_node(
         self, node_name: str, *, foreign_counters: bool = True
     ) -> Iterable[PoolKey]:
-        """Pools that :func:`dra.pools.pools_for_node` looks at, each once."""
+        """Pools that :func:`dra.node_pools.pools_for_node` looks at, each once."""
         index = self.pool_index
         keys = dict.fromkeys(index.by_node.get(node_name, ()))
         keys.update(index.networked)
@@ -179,7 +160,7 @@ class Snapshot:
         return (
             all(
                 getattr(self, table) == getattr(other, table)
-                for table in _TABLES.values()
+                for table in TABLES.values()
             )
             and self.pools == other.pools
             and self.in_use == other.in_use
@@ -239,7 +220,7 @@ class _Draft:
         return cast("Mapping[Any, Any]", getattr(self.base, name))
 
     def put(self, item: Json | Base) -> None:
-        found = _read(item)
+        found = read_item(item)
         if found is None:
             return
         key, value = found
@@ -247,39 +228,39 @@ class _Draft:
             self.remove(key)
             self.table("problems_by_object")[key] = value
             if key.kind == "ResourceClaim" and isinstance(item, dict):
-                self.table("salvaged")[_table_key(key)] = salvage_claim(
+                self.table("salvaged")[table_key(key)] = salvage_claim(
                     item, namespace=key.namespace, name=key.name
                 )
-                self.claims[_table_key(key)] = None
+                self.claims[table_key(key)] = None
             return
         self.forget_problem(key)
-        name = _TABLES[key.kind]
-        table_key = _table_key(key)
-        old = self.peek(name).get(table_key)
+        name = TABLES[key.kind]
+        place = table_key(key)
+        old = self.peek(name).get(place)
         if old == value:
             return
         self.touch(key, old)
         self.touch(key, value)
-        self.table(name)[table_key] = value
+        self.table(name)[place] = value
 
     def remove(self, key: ObjectKey) -> None:
         self.forget_problem(key)
-        name = _TABLES.get(key.kind)
+        name = TABLES.get(key.kind)
         if name is None:
             return
-        table_key = _table_key(key)
-        old = self.peek(name).get(table_key)
+        place = table_key(key)
+        old = self.peek(name).get(place)
         if old is not None:
             self.touch(key, old)
-            del self.table(name)[table_key]
+            del self.table(name)[place]
 
     def forget_problem(self, key: ObjectKey) -> None:
         if key not in self.peek("problems_by_object"):
             return
         del self.table("problems_by_object")[key]
-        if key.kind == "ResourceClaim" and _table_key(key) in self.peek("salvaged"):
-            del self.table("salvaged")[_table_key(key)]
-            self.claims[_table_key(key)] = None
+        if key.kind == "ResourceClaim" and table_key(key) in self.peek("salvaged"):
+            del self.table("salvaged")[table_key(key)]
+            self.claims[table_key(key)] = None
 
     def touch(self, key: ObjectKey, value: Base | None) -> None:
         if isinstance(value, ResourceSlice):
@@ -352,48 +333,6 @@ def _holding(
     """The claim, or what is known of one that cannot be read."""
     found = salvaged.get(key)
     return found.claim if found is not None else claims.get(key)
-
-
-def _read(item: object) -> tuple[ObjectKey, Base | ObjectError] | None:
-    """The object in ``item`` and its key; an error where it cannot be read.
-
-    None for kinds that a snapshot does not hold.
-    """
-    if isinstance(item, Base):
-        kind = type(item).__name__
-    else:
-        kind = str(item.get("kind") or "") if isinstance(item, dict) else ""
-        if not kind:
-            problem = _problem("(no kind)", "", "", "this is no Kubernetes object")
-            return ObjectKey("", "", ""), problem
-    if kind not in _TABLES:
-        return None
-    value: Base | ObjectError
-    if isinstance(item, Base):
-        value = item
-    else:
-        try:
-            value = read(item, KINDS[kind])
-            share_parts(value)
-        except ObjectError as error:
-            namespace = error.namespace if kind in _NAMESPACED else ""
-            return ObjectKey(kind, namespace, error.name), error
-    meta = cast("ResourceSlice", value).metadata
-    namespace = meta.namespace if kind in _NAMESPACED else ""
-    if not meta.name:
-        problem = _problem(kind, namespace, "metadata.name", "is missing")
-        return ObjectKey(kind, namespace, ""), problem
-    return ObjectKey(kind, namespace, meta.name), value
-
-
-def _problem(kind: str, namespace: str, path: str, reason: str) -> ObjectError:
-    return ObjectError(
-        kind=kind, namespace=namespace, name="(no name)", path=path, reason=reason
-    )
-
-
-def _table_key(key: ObjectKey) -> Any:
-    return (key.namespace, key.name) if key.kind in _NAMESPACED else key.name
 
 
 def _pool_key(piece: ResourceSlice) -> PoolKey:

@@ -50,21 +50,6 @@ def untolerated(
     return None
 
 
-def selects(selector: TaintRuleSelector | None, device: DeviceID) -> bool:
-    """Whether a rule's selector means ``device``: every set member must equal.
-
-    No selector means every device, which is what the scheduler does with it (the
-    API's documentation says that it means none).
-    """
-    if selector is None:
-        return True
-    return (
-        selector.driver in {None, device.driver}
-        and selector.pool in {None, device.pool}
-        and selector.device in {None, device.device}
-    )
-
-
 class RuleTaint(NamedTuple):
     """A taint and the DeviceTaintRule that puts it on a device."""
 
@@ -75,8 +60,10 @@ class RuleTaint(NamedTuple):
 class TaintRules:
     """The taint rules of a cluster, filed so that a device need not try each.
 
-    A device is meant by the rules filed under any of the eight combinations of
-    its own names and "not asked for".
+    A rule means the devices that equal every set member of its selector; no selector
+    means every device, which is what the scheduler does with it (the API's
+    documentation says that it means none). So a device is meant by the rules filed
+    under any of the eight combinations of its own names and "not asked for".
     """
 
     def __init__(self, rules: Iterable[DeviceTaintRule]) -> None:

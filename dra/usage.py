@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from dra import quantity
 from dra.names import DeviceID, PoolKey
@@ -14,12 +13,11 @@ from dra.objects import (
     Device,
     DeviceResult,
     DeviceTaint,
-    DeviceTaintRule,
     ResourceClaim,
 )
 from dra.pools import Pool
 from dra.quantity import Quantity
-from dra.taints import TaintRules, prevents_allocation
+from dra.taints import prevents_allocation
 
 
 class Holder(NamedTuple):
@@ -68,17 +66,6 @@ class PoolUse:
         for held in (self.holders, self.admin):
             for holders in held.values():
                 yield from holders
-
-    def dedicated(self, *, consumable_capacity: bool = True) -> frozenset[str]:
-        """Names of the devices that somebody holds alone.
-
-        With the feature off, shares count as holding alone.
-        """
-        return frozenset(
-            name
-            for name, holders in self.holders.items()
-            if not consumable_capacity or _alone(holders)
-        )
 
 
 def _alone(holders: Iterable[Holder]) -> bool:
@@ -298,40 +285,3 @@ def shortages(
         for counter, amount in draws.get(device_name, {}).items()
         if amount > left[counter]
     )
-
-
-# --- the whole cluster -------------------------------------------------------
-
-
-class UsageSource(Protocol):
-    """What :func:`cluster_usage` reads: a :class:`dra.snapshot.Snapshot`."""
-
-    @property
-    def pools(self) -> Mapping[PoolKey, Pool]: ...
-    @property
-    def in_use(self) -> InUse: ...
-    @property
-    def taint_rules(self) -> Mapping[str, DeviceTaintRule]: ...
-
-
-@dataclass(slots=True)
-class DriverUsage:
-    """Counts for one driver; devices of older generations are in none of them."""
-
-    pools: int = 0
-    unusable_pools: int = 0
-    devices: Counter[State] = field(default_factory=Counter)
-
-
-def cluster_usage(snapshot: UsageSource) -> dict[str, DriverUsage]:
-    """Devices by driver and state, drivers by name."""
-    rules = TaintRules(snapshot.taint_rules.values())
-    found: dict[str, DriverUsage] = {}
-    for key, pool in snapshot.pools.items():
-        usage = found.setdefault(pool.driver, DriverUsage())
-        usage.pools += 1
-        usage.unusable_pools += not pool.usable
-        results = snapshot.in_use.pool(key).results()
-        states = device_states(pool, results, rules.for_pool(pool))
-        usage.devices.update(use.state for use in states.values())
-    return dict(sorted(found.items()))

@@ -17,20 +17,16 @@ type Found = Iterator[tuple[str, RawQuantity | None]]
 """Field paths and the quantities there."""
 
 
-def value_problems(piece: ResourceSlice) -> list[ObjectError]:
+def first_value_problem(piece: ResourceSlice) -> ObjectError | None:
+    """The first of :func:`value_problems`."""
+    return next(value_problems(piece), None)
+
+
+def value_problems(piece: ResourceSlice) -> Iterator[ObjectError]:
     """The quantities of a slice that do not parse, each with its field path.
 
     For example ``spec.devices[3].capacity[memory].value``.
     """
-    return list(_problems(piece))
-
-
-def first_value_problem(piece: ResourceSlice) -> ObjectError | None:
-    """The first of :func:`value_problems`."""
-    return next(_problems(piece), None)
-
-
-def _problems(piece: ResourceSlice) -> Iterator[ObjectError]:
     for path, raw in _quantities(piece):
         try:
             quantity.read(raw)

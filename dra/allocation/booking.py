@@ -13,7 +13,7 @@ from dra.allocation.quirks import Quirk
 from dra.allocation.request import Ask
 from dra.allocation.views import Candidate
 from dra.names import DeviceID, PoolKey
-from dra.pools import NodePool
+from dra.node_pools import NodePool
 from dra.taints import TaintRules, untolerated
 from dra.usage import Holder, InUse, PoolUse
 
@@ -54,7 +54,7 @@ class Bookings:
         self.sharing = features.consumable_capacity
         self.counters = CounterBook(
             pools,
-            self.is_held,
+            self.uses,
             quirks,
             grouping=features.device_compatibility_groups,
         )
@@ -143,6 +143,17 @@ class Bookings:
         taints = (*(candidate.device.taints or ()), *(r.taint for r in rules))
         return untolerated(taints, ask.tolerations) is not None
 
+    def has_counters(self, ask: Ask, candidate: Candidate) -> bool:
+        """Whether its pool's counters leave room for the device, right now."""
+        if not candidate.device.consumes_counters:
+            return True
+        if not self.features.partitionable_devices:
+            return False
+        share = share_of(ask, candidate) if self.is_shareable(candidate) else None
+        if share is not None and self._is_drawn(candidate):
+            return True
+        return self.counters.fits(candidate)
+
     # --- taking and giving back ----------------------------------------------
 
     def take(self, ask: Ask, candidate: Candidate) -> Pick | None:
@@ -180,11 +191,6 @@ class Bookings:
     def reject(self, pick: Pick) -> None:
         """Give back what :meth:`take` booked."""
         if pick.charged and not self.leaks:
-            self.counters.give_back(pick.candidate)
-
-    def forget(self, pick: Pick) -> None:
-        """Give back a pick that was only tried; no quirk applies."""
-        if pick.charged:
             self.counters.give_back(pick.candidate)
 
     def undo(self, pick: Pick) -> None:

@@ -69,7 +69,7 @@ def _share(requests: Mapping[str, RawQuantity], candidate: Candidate) -> Share |
     totals: dict[str, int] = {}
     for name, capacity in capacities.items():
         where = f"device {candidate.id}, capacity {name}"
-        amount = _amount(requests.get(name), capacity, where)
+        amount = amount_of(requests.get(name), capacity, where)
         if amount is None:
             return None
         amounts[name] = amount
@@ -78,10 +78,14 @@ def _share(requests: Mapping[str, RawQuantity], candidate: Candidate) -> Share |
     return Share(amounts, totals, fits_alone)
 
 
-def _amount(
+def amount_of(
     request: RawQuantity | None, capacity: DeviceCapacity, where: str
 ) -> Quantity | None:
-    """How much to take of one capacity; None when the policy does not allow it."""
+    """How much to take of one capacity; None when the policy does not allow it.
+
+    ``request`` None: the claim does not name the capacity. ``where`` names device and
+    capacity in the AllocationError for a quantity that cannot be read.
+    """
     policy = capacity.request_policy
     if policy is None:
         return read_quantity(capacity.value if request is None else request, where)

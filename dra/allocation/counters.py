@@ -6,14 +6,15 @@ search has booked since (allocator.md section 8).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from dra.allocation.amounts import read_quantity
 from dra.allocation.quirks import Quirk
-from dra.allocation.views import Candidate, view_of
+from dra.allocation.views import Candidate, SliceView, view_of
 from dra.names import PoolKey
-from dra.objects import CounterConsumption, ResourceSlice
-from dra.pools import NodePool
+from dra.node_pools import NodePool
+from dra.objects import CounterConsumption
+from dra.usage import PoolUse
 
 Counter = tuple[str, str]
 """Counter set and counter."""
@@ -77,20 +78,20 @@ def _share_one(groups: Sequence[Groups]) -> bool:
 class CounterBook:
     """The books of all pools of a node, opened when a device needs one.
 
-    ``in_use`` says of a candidate whether anybody holds it, alone or shared.
-    Compatibility groups count when ``grouping`` is on.
+    ``uses`` says by driver and pool who holds what, alone or shared. Compatibility
+    groups count when ``grouping`` is on.
     """
 
     def __init__(
         self,
         pools: Iterable[NodePool],
-        in_use: Callable[[Candidate], bool],
+        uses: Mapping[tuple[str, str], PoolUse],
         quirks: Collection[Quirk],
         *,
         grouping: bool,
     ) -> None:
         self.pools = {PoolKey(pool.driver, pool.name): pool for pool in pools}
-        self.in_use = in_use
+        self.uses = uses
         self.grouping = grouping
         self.by_name = Quirk.COUNTERS_BY_POOL_NAME in quirks
         self.overcommit_blocks = Quirk.OVERCOMMIT_BLOCKS_POOL in quirks
@@ -98,14 +99,18 @@ class CounterBook:
 
     def book(self, candidate: Candidate) -> bool:
         """Book what the device draws; False, and nothing booked, when it cannot be."""
-        charge, groups = charge_of(candidate), self._groups(candidate)
+        if not self.fits(candidate):
+            return False
         book = self._book_of(candidate)
-        if not book.fits(charge, overcommit_blocks=self.overcommit_blocks):
-            return False
-        if not book.agrees(groups):
-            return False
-        book.book(charge, groups)
+        book.book(charge_of(candidate), self._groups(candidate))
         return True
+
+    def fits(self, candidate: Candidate) -> bool:
+        """Whether what the device draws can be booked."""
+        book = self._book_of(candidate)
+        return book.fits(
+            charge_of(candidate), overcommit_blocks=self.overcommit_blocks
+        ) and book.agrees(self._groups(candidate))
 
     def shortage(self, candidate: Candidate) -> dict[Counter, int]:
         """What the device's counters lack for it now, in nano units by counter."""
@@ -129,57 +134,73 @@ class CounterBook:
         book = self.books.get(key)
         if book is None:
             pool = self.pools[PoolKey(device.driver, device.pool)]
-            groups = self._groups_in_use(pool) if self.grouping else {}
-            book = PoolBook(available(pool, self.in_use), groups)
+            drawn = list(drawn_of(pool, self.uses[pool.driver, pool.name]))
+            groups = _groups_of(drawn) if self.grouping else {}
+            book = PoolBook(available(pool, drawn), groups)
             self.books[key] = book
         return book
 
     def _groups(self, candidate: Candidate) -> Mapping[str, Groups]:
         return groups_of(candidate) if self.grouping else {}
 
-    def _groups_in_use(self, pool: NodePool) -> dict[str, list[Groups]]:
-        found: dict[str, list[Groups]] = {}
-        for candidate in drawing(pool):
-            if self.in_use(candidate):
-                for name, groups in groups_of(candidate).items():
-                    found.setdefault(name, []).append(groups)
-        return found
 
-
-def drawing(pool: NodePool) -> Iterator[Candidate]:
-    """The devices of the pool that draw from counters, other nodes' included."""
+def drawn_of(pool: NodePool, use: PoolUse) -> Iterator[Candidate]:
+    """The devices of the pool that are held and draw from counters, other nodes'
+    included."""
     for piece in (*pool.slices, *pool.elsewhere):
-        for candidate in view_of(piece).candidates:
-            if candidate.device.consumes_counters:
+        for candidate in _drawing(view_of(piece)):
+            if use.holders.get(candidate.device.name):
                 yield candidate
 
 
-def available(
-    pool: NodePool, in_use: Callable[[Candidate], bool]
-) -> dict[Counter, int]:
-    """What the pool's counter sets have left; may be negative.
+def _drawing(view: SliceView) -> Sequence[Candidate]:
+    """The devices of a slice that draw from counters."""
+    found = view.memo.get("drawing")
+    if found is None:
+        found = view.memo["drawing"] = [
+            c for c in view.candidates if c.device.consumes_counters
+        ]
+    return found  # type: ignore[return-value]  # the memo holds many kinds of value
+
+
+def available(pool: NodePool, drawn: Iterable[Candidate]) -> dict[Counter, int]:
+    """What the pool's counter sets have left beside the devices ``drawn``; may be
+    negative.
 
     Only devices that are published now count, each once however often shared.
     """
-    left = published(pool.counter_slices)
-    for candidate in drawing(pool):
-        if in_use(candidate):
-            for counter, amount in charge_of(candidate).items():
-                if counter in left:
-                    left[counter] -= amount
+    left: dict[Counter, int] = {}
+    for piece in pool.counter_slices:
+        left.update(_published(view_of(piece)))
+    for candidate in drawn:
+        for counter, amount in charge_of(candidate).items():
+            if counter in left:
+                left[counter] -= amount
     return left
 
 
-def published(slices: Iterable[ResourceSlice]) -> dict[Counter, int]:
-    """The full value of every counter."""
-    return {
-        (counter_set.name, name): read_quantity(
-            counter.value, f"slice {piece.metadata.name}, counter {name}"
-        ).nanos
-        for piece in slices
-        for counter_set in piece.spec.shared_counters or ()
-        for name, counter in (counter_set.counters or {}).items()
-    }
+def _published(view: SliceView) -> Mapping[Counter, int]:
+    """The full value of every counter of a slice."""
+    found = view.memo.get("counters")
+    if found is None:
+        name = view.slice.metadata.name
+        found = view.memo["counters"] = {
+            (counter_set.name, counter): read_quantity(
+                written.value, f"slice {name}, counter {counter}"
+            ).nanos
+            for counter_set in view.slice.spec.shared_counters or ()
+            for counter, written in (counter_set.counters or {}).items()
+        }
+    return found  # type: ignore[return-value]  # the memo holds many kinds of value
+
+
+def _groups_of(drawn: Iterable[Candidate]) -> dict[str, list[Groups]]:
+    """Per counter set, the compatibility groups of each device that draws from it."""
+    found: dict[str, list[Groups]] = {}
+    for candidate in drawn:
+        for name, groups in groups_of(candidate).items():
+            found.setdefault(name, []).append(groups)
+    return found
 
 
 def charge_of(candidate: Candidate) -> Charge:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from dra.allocation.constraints import Values, attribute_for, value_set
 from dra.allocation.errors import AllocationError
@@ -126,24 +127,44 @@ def candidates(search: Search) -> Iterator[Candidate]:
         yield from view.candidates
 
 
-def standings(search: Search, ask: Ask) -> list[Standing]:
-    """Where each of a node's devices stands for ``ask``; the search has not begun."""
+def standings(
+    search: Search, ask: Ask, available: Sequence[Standing] | None = None
+) -> list[Standing]:
+    """Where each of a node's devices stands for ``ask``; the search has not begun.
+
+    ``available`` is what :func:`availabilities` says, where that is known.
+    """
     meant = set(map(id, search.everything[ask])) if ask.everything else None
+    known = itertools.repeat(None) if available is None else available
     return [
         Standing.UNWANTED
         if meant is not None and id(candidate) not in meant
-        else _standing(search, ask, candidate)
-        for candidate in candidates(search)
+        else standing_of(search, ask, candidate, found)
+        for candidate, found in zip(candidates(search), known, strict=False)
     ]
 
 
-def _standing(search: Search, ask: Ask, candidate: Candidate) -> Standing:
+def standing_of(
+    search: Search, ask: Ask, candidate: Candidate, available: Standing | None = None
+) -> Standing:
+    """Of one device, whatever a request for all devices may mean."""
     try:
         if not search.matcher.selectable(ask, candidate):
             return Standing.UNWANTED
     except (AllocationError, NotSupportedError):
         return Standing.FAILING
-    return availability(search, ask, candidate)
+    return availability(search, ask, candidate) if available is None else available
+
+
+def terms_of(ask: Ask) -> Hashable:
+    """Equal for requests for which every device has the same :func:`availability`, as
+    long as the search has not begun."""
+    return ask.admin, ask.tolerations, ask.capacity_key
+
+
+def availabilities(search: Search, ask: Ask) -> list[Standing]:
+    """The :func:`availability` of each of a node's devices."""
+    return [availability(search, ask, candidate) for candidate in candidates(search)]
 
 
 def availability(search: Search, ask: Ask, candidate: Candidate) -> Standing:
@@ -156,12 +177,10 @@ def availability(search: Search, ask: Ask, candidate: Candidate) -> Standing:
     try:
         if not bookings.has_room(ask, candidate):
             return Standing.NO_CAPACITY
-        pick = bookings.take(ask, candidate)
+        if not bookings.has_counters(ask, candidate):
+            return Standing.NO_COUNTERS
     except (AllocationError, NotSupportedError):
         return Standing.FAILING
-    if pick is None:
-        return Standing.NO_COUNTERS
-    bookings.forget(pick)
     return Standing.FREE
 
 

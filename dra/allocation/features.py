@@ -68,6 +68,15 @@ class Features:
         except ValueError:
             return DEFAULT
 
+    @classmethod
+    def of_cluster(cls, version: str, gates: Mapping[str, bool]) -> Features:
+        """What a server says it is, with the ``gates`` that somebody set otherwise.
+
+        Names of gates on which no allocation depends are passed over.
+        """
+        known = {name: on for name, on in gates.items() if name in _FIELDS}
+        return cls.of_server(version).override(known)
+
     def override(self, gates: Mapping[str, bool]) -> Features:
         """The same with some gates set otherwise; names as in ``from_gates``."""
         changed = dataclasses.asdict(Features.from_gates(gates))
@@ -114,5 +123,8 @@ _ON_SINCE: Final[dict[str, tuple[int, int]]] = {
     "device_binding_and_status": (1, 36),
     "consumable_capacity": (1, 36),
 }
+
+GATES: Final = frozenset(name for name in _FIELDS if name.startswith("DRA"))
+"""Kubernetes' names of the gates that change an allocation."""
 
 DEFAULT: Final = Features.preset("1.36")

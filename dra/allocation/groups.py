@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, Final, cast
+from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
@@ -72,6 +75,7 @@ class Known:
         self.anchors = anchors
         self.outcomes: dict[Signature, Pattern | None] = {}
         self._codes: dict[Hashable, int] = {}
+        self._numbers = itertools.count()
 
     def is_anchored(self, anchors: Sequence[object]) -> bool:
         return len(anchors) == len(self.anchors) and all(
@@ -79,7 +83,11 @@ class Known:
         )
 
     def code(self, meaning: Hashable) -> int:
-        return self._codes.setdefault(meaning, len(self._codes))
+        """A number that no other meaning has, whoever else asks at the same time."""
+        found = self._codes.get(meaning)
+        if found is None:
+            found = self._codes.setdefault(meaning, next(self._numbers))
+        return found
 
     def remember(self, signature: Signature, pattern: Pattern | None) -> None:
         if len(self.outcomes) >= MAX_ANSWERS:
@@ -166,7 +174,7 @@ class _Facts:
             )
             self._add(codes, len(values), said)
         self._add_device_facts(snapshot, features)
-        homes = _homes(table) if any(c.constraints for c in plan.claims) else None
+        homes = homes_of(table) if any(c.constraints for c in plan.claims) else None
         for name in _attributes(plan):
             assert homes is not None
             derived = dict.fromkeys(a.derived[name] for a in asks if name in a.derived)
@@ -264,8 +272,22 @@ def _numbered(codes: Codes, homes: Codes, size: int) -> Codes:
     return labels
 
 
-def _homes(table: DeviceTable) -> Codes:
+_kept_homes: WeakKeyDictionary[DeviceTable, Codes] = WeakKeyDictionary()
+_lock: Final = threading.Lock()
+
+
+def homes_of(table: DeviceTable) -> Codes:
     """The node that alone has each device, as a number; -1 where there is none."""
+    with _lock:
+        found = _kept_homes.get(table)
+    if found is None:
+        found = _homes(table)
+        with _lock:
+            _kept_homes[table] = found
+    return found
+
+
+def _homes(table: DeviceTable) -> Codes:
     numbers: dict[str, int] = {}
     homes = np.full(len(table), -1, np.int32)
     for piece, _, start, stop in table.listing.blocks:

@@ -17,8 +17,9 @@ from dra.allocation.features import Features
 from dra.allocation.quirks import Quirk
 from dra.errors import SelectorError
 from dra.names import PoolKey
+from dra.node_pools import NodePool, gather, pools_for_node, selects_node
 from dra.objects import Node, ResourceSlice
-from dra.pools import NodePool, Pool, gather, pools_for_node, selects_node
+from dra.pools import Pool
 from dra.snapshot import Snapshot
 
 

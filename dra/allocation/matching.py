@@ -19,12 +19,12 @@ from dra.allocation.features import Features
 from dra.allocation.request import Ask
 from dra.allocation.views import Candidate, SliceView, make_room
 from dra.cel.columns import Codes
-from dra.cel.selection import Answer
+from dra.cel.selection import Answer, Stop
 from dra.cel.table import DeviceTable
 from dra.cel.values import DeviceMap
 from dra.errors import SelectorError
+from dra.node_pools import selects_node
 from dra.objects import Node
-from dra.pools import selects_node
 
 MAX_CHAINS = 256
 """Chains of expressions whose verdicts a slice keeps; the oldest goes first."""
@@ -143,12 +143,12 @@ def judge(chain: tuple[str, ...], subject: Subject, *, lists: bool) -> Verdict:
 
 
 def chain_verdicts(
-    chain: tuple[str, ...], table: DeviceTable
+    chain: tuple[str, ...], table: DeviceTable, *, stop: Stop | None = None
 ) -> tuple[Codes, list[Verdict]]:
     """The verdict of expressions in order on every device of a table.
 
     A code per device and what each code means: 0 is True. Raises
-    NotSupportedError.
+    NotSupportedError, and Stopped when ``stop`` said so.
     """
     values: list[Verdict] = [True]
     codes = np.zeros(len(table), np.int32)
@@ -159,7 +159,7 @@ def chain_verdicts(
             codes[undecided] = len(values)
             values.append(Trouble(position, program))
             break
-        selection = table.select(program)
+        selection = table.select(program, stop=stop)
         meaning = np.zeros(len(selection.answers), np.int32)
         for place, answer in enumerate(selection.answers):
             if answer is not True:

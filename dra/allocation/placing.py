@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import cast
 
 from dra.allocation import reasons
 from dra.allocation.booking import Bookings
+from dra.allocation.choices import Solution
 from dra.allocation.counts import count
 from dra.allocation.errors import INVALID_POOLS, AllocationError
 from dra.allocation.features import DEFAULT, Features
@@ -28,11 +29,11 @@ from dra.allocation.quirks import Mode, Quirk, of_mode
 from dra.allocation.reasons import NodeCounts
 from dra.allocation.request import Plan, make_plan, with_defaults
 from dra.allocation.result import assemble
-from dra.allocation.search import Search, Solution
+from dra.allocation.search import Search
 from dra.allocation.sweep import FEW, Finding, NodeAnswers, Sweep, solution_of
 from dra.errors import DRAError, NotSupportedError
+from dra.node_pools import NodePool
 from dra.objects import Node, ResourceClaim
-from dra.pools import NodePool
 from dra.snapshot import Snapshot
 from dra.taints import TaintRules
 
@@ -173,19 +174,22 @@ class Question:
 
     def on_first_of(self, node_names: Sequence[str]) -> Outcome:
         """As :func:`place`."""
-        found, error = self._first(node_names)
+        found, error = self.first_of(node_names)
         if found is None:
             return DoesNotFit("", self.why(node_names, error))
         return found
 
     def fits_on_first_of(self, node_names: Sequence[str]) -> Fits | GaveUp | None:
         """The same without a reason, which costs more than the answer."""
-        return self._first(node_names)[0]
+        return self.first_of(node_names)[0]
 
-    def _first(
+    def first_of(
         self, node_names: Sequence[str]
     ) -> tuple[Fits | GaveUp | None, AllocationError | None]:
-        """The first node that fits, and the first error among those that do not."""
+        """The first node that fits, and the first error among those that do not.
+
+        Raises as :func:`place`.
+        """
         first_error: AllocationError | None = None
         sweep = Sweep(self, expected=1)
         for tried, name in enumerate(node_names):
@@ -213,6 +217,10 @@ class Question:
         self, node_names: Sequence[str], error: AllocationError | None = None
     ) -> str:
         """Why no node fits, as far as counts tell; nodes that are alike count once."""
+        if not node_names and schedulable(self.snapshot):
+            return (
+                "There is no node to try: the pod may run on none that takes new pods."
+            )
         if not node_names:
             return "There is no node to try: none is ready and takes new pods."
         found: dict[str, NodeCounts] = {}
@@ -228,6 +236,15 @@ class Question:
                         known[signature] = counts
                 found[name] = counts
         skipped = len(node_names) - len(found)
+        return self.reason(found, skipped, error)
+
+    def reason(
+        self,
+        found: Mapping[str, NodeCounts],
+        skipped: int,
+        error: AllocationError | None,
+    ) -> str:
+        """Why no node fits by the counts of all but the ``skipped`` ones."""
         text = reasons.of_nodes(self.plan, found) if found else "No node has an answer."
         if skipped and error is not None:
             text += f" {skipped:,} more could not be asked: {error}."
@@ -235,7 +252,7 @@ class Question:
 
     def prepared(self, node_name: str) -> Search:
         """A search on one node that is ready to begin. Raises AllocationError."""
-        search = self._search(node_name)
+        search = self.unchecked(node_name)
         search.check()
         return search
 
@@ -263,7 +280,8 @@ class Question:
             raise AllocationError(_invalid(search.pools), node_only=True)
         return found
 
-    def _search(self, node_name: str) -> Search:
+    def unchecked(self, node_name: str) -> Search:
+        """A search on one node that does not know yet how much is asked for."""
         view = self.layout.view(node_name)
         return Search(
             plan=self.plan,

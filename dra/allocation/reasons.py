@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from dra.allocation.counts import Counts, Limit
 from dra.allocation.request import Ask, ClaimPlan, Plan, RequestPlan
 
 type NodeCounts = Mapping[Ask, Counts]
+
+OUT_OF_TIME: Final = "Undecided: the time was over before all nodes were looked at."
 
 
 def gave_up(steps: int) -> str:

@@ -99,15 +99,6 @@ class Plan:
     claims: tuple[ClaimPlan, ...]
     problem: AllocationError | None = None
 
-    @property
-    def asks_for_everything(self) -> bool:
-        return any(
-            ask.everything
-            for claim in self.claims
-            for request in claim.requests
-            for ask in request.alternatives
-        )
-
 
 def make_plan(
     claims: Sequence[ResourceClaim],

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from dra.allocation.booking import Bookings, Pick
+from dra.allocation.booking import Bookings
+from dra.allocation.choices import Frame, Place, Solution
 from dra.allocation.constraints import Rule, make_rules
+from dra.allocation.demand import Demand
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.matching import Matcher
@@ -21,54 +23,11 @@ from dra.allocation.pruning import Insight, insight_into
 from dra.allocation.quirks import Quirk
 from dra.allocation.request import MAX_RESULTS, Ask, Plan
 from dra.allocation.views import Candidate, view_of
-from dra.pools import NodePool
+from dra.node_pools import NodePool
 
 PATIENCE = 1_000
 """Steps before the search takes the time to gain insight; fewer where that is soon
 done, because it looks at every device for every request."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Solution:
-    """What the search found: the picks in order and the alternative of each request."""
-
-    picks: tuple[Pick, ...]
-    chosen: tuple[tuple[Ask, ...], ...]
-    """Per claim, per request."""
-
-
-@dataclasses.dataclass(slots=True)
-class _Place:
-    """Where the search stands: which device of which request comes next."""
-
-    claim: int = 0
-    request: int = 0
-    ask: Ask | None = None
-    """The alternative being tried; None while none is chosen."""
-    device: int = 0
-    start: int = 0
-    """Devices before this one were tried for earlier devices of the request."""
-
-
-class _Frame:
-    """A choice that can be made otherwise.
-
-    ``blame``, ``hopeless`` and ``state`` are kept for a search with insight: depths
-    of the earlier choices that had a part in this one's failures, signatures of
-    devices that led nowhere, and all that matters for what follows.
-    """
-
-    __slots__ = ("at", "blame", "depth", "hopeless", "next", "options", "pick", "state")
-
-    def __init__(self, at: _Place, options: str, depth: int) -> None:
-        self.at = at
-        self.options = options
-        self.depth = depth
-        self.next = 0
-        self.pick: Pick | None = None
-        self.state: Hashable = None
-        self.blame: set[int] = set()
-        self.hopeless: set[Hashable] = set()
 
 
 class Search:
@@ -105,58 +64,14 @@ class Search:
         self.insight: Insight | None = None
         self.outlook: Outlook | None = None
         self.next_look = 0
-        self.everything: dict[Ask, tuple[Candidate, ...]] = {}
+        self.demand = Demand(plan, pools, matcher, bookings)
+        self.everything = self.demand.everything
+        self.least_later = self.demand.least_later
         self.per_claim = [0] * len(plan.claims)
-        self.least_later: list[list[int]] = []
-        """Per claim and request, how many devices its later requests want at least."""
-
-    # --- before the search ---------------------------------------------------
 
     def check(self) -> None:
         """Count what is asked for; raises AllocationError for the first problem."""
-        claims = self.plan.claims
-        for index, claim in enumerate(claims):
-            sizes = [
-                min([self._size(ask) for ask in request.alternatives])
-                for request in claim.requests
-            ]
-            least = sum(sizes)
-            self.least_later.append([sum(sizes[i + 1 :]) for i in range(len(sizes))])
-            if self.plan.problem is not None and index == len(claims) - 1:
-                raise self.plan.problem
-            if least > MAX_RESULTS:
-                raise AllocationError(
-                    f"{claim.where}: number of requested devices {least} exceeds the "
-                    f"claim limit of {MAX_RESULTS}"
-                )
-            if claim.problem is not None:
-                raise claim.problem
-
-    def _size(self, ask: Ask) -> int:
-        if not ask.everything:
-            return ask.count
-        self.everything[ask] = found = tuple(self._all_devices(ask))
-        return len(found)
-
-    def _all_devices(self, ask: Ask) -> Iterator[Candidate]:
-        """Every device that a request for all devices means, in use or not."""
-        for pool in self.pools:
-            name = f"{pool.driver}/{pool.name}"
-            wants = f"{ask.where}: asks for all devices, but resource pool {name}"
-            if pool.incomplete:
-                raise AllocationError(
-                    f"{wants} is currently being updated ({pool.incomplete})"
-                )
-            if pool.invalid:
-                raise AllocationError(f"{wants} is currently invalid ({pool.invalid})")
-            for piece in pool.slices:
-                view = view_of(piece)
-                table = self.matcher.table(ask, view)
-                for candidate in view.candidates:
-                    if self.matcher.selectable(
-                        ask, candidate, table
-                    ) and self.bookings.has_room(ask, candidate):
-                        yield candidate
+        self.demand.count()
 
     # --- the search ----------------------------------------------------------
 
@@ -166,14 +81,14 @@ class Search:
         Raises AllocationError for a selector or derived attribute that fails on a
         device it reaches, OutOfBudgetError when the meter says so.
         """
-        stack: list[_Frame] = []
-        at: _Place | None = _Place()
+        stack: list[Frame] = []
+        at: Place | None = Place()
         patience = self.meter.steps + self._patience()
         while at is not None:
             if self.meter.steps > patience:
                 patience = sys.maxsize
                 if self._gain_insight(stack):
-                    at = _Place()
+                    at = Place()
             at = self._skip_finished(at)
             if at.claim == len(self.plan.claims):
                 return self._solution(stack)
@@ -186,7 +101,7 @@ class Search:
         asks = sum(len(r.alternatives) for c in self.plan.claims for r in c.requests)
         return min(PATIENCE, max(100, 2 * devices * asks))
 
-    def _go_on(self, stack: list[_Frame]) -> _Place | None:
+    def _go_on(self, stack: list[Frame]) -> Place | None:
         """From the latest choice that can be made otherwise; None: no more."""
         while stack:
             frame = stack[-1]
@@ -200,7 +115,7 @@ class Search:
                 self._jump(stack, frame.blame)
         return None
 
-    def _jump(self, stack: list[_Frame], blame: set[int]) -> None:
+    def _jump(self, stack: list[Frame], blame: set[int]) -> None:
         """Back to the latest choice that had a part in a failure."""
         while stack and stack[-1].depth not in blame:
             skipped = stack.pop()
@@ -209,7 +124,7 @@ class Search:
         if stack:
             stack[-1].blame |= blame - {stack[-1].depth}
 
-    def _gain_insight(self, stack: list[_Frame]) -> bool:
+    def _gain_insight(self, stack: list[Frame]) -> bool:
         """Begin again with insight if the question allows it."""
         candidates = [c for view in self.views for c in view.candidates]
         insight = insight_into(
@@ -233,12 +148,12 @@ class Search:
         )
         return True
 
-    def _skip_finished(self, at: _Place) -> _Place:
+    def _skip_finished(self, at: Place) -> Place:
         """The next place where something has to be chosen."""
         while at.claim < len(self.plan.claims):
             requests = self.plan.claims[at.claim].requests
             if at.request == len(requests):
-                at = _Place(at.claim + 1)
+                at = Place(at.claim + 1)
                 continue
             if at.ask is None:
                 request = requests[at.request]
@@ -249,24 +164,21 @@ class Search:
             assert ask is not None
             if ask.everything and not self.everything[ask]:
                 return at
-            if at.device < self._wanted(ask):
+            if at.device < self.demand.wanted(ask):
                 return at
-            at = _Place(at.claim, at.request + 1)
+            at = Place(at.claim, at.request + 1)
         return at
 
-    def _wanted(self, ask: Ask) -> int:
-        return len(self.everything[ask]) if ask.everything else ask.count
-
-    def _open(self, at: _Place, stack: Sequence[_Frame]) -> _Frame:
+    def _open(self, at: Place, stack: Sequence[Frame]) -> Frame:
         """The choice to make at this place, possibly one without options."""
         ask = at.ask
         depth = len(stack)
         if ask is None:
-            frame = _Frame(at, "alternatives", depth)
+            frame = Frame(at, "alternatives", depth)
             if self.insight is not None:
                 self._compare(frame, stack)
             return frame
-        needed = self._wanted(ask) - at.device
+        needed = self.demand.wanted(ask) - at.device
         later = self.least_later[at.claim][at.request]
         too_many = self.per_claim[at.claim] + needed + later > MAX_RESULTS
         if too_many or not needed:
@@ -275,7 +187,7 @@ class Search:
             options = "the one" if ask.everything else "devices"
             if options == "devices" and self._too_few(ask, needed, at.start):
                 options = "none"
-        frame = _Frame(at, options, depth)
+        frame = Frame(at, options, depth)
         if self.insight is not None:
             frame.blame.update(
                 f.depth
@@ -286,7 +198,7 @@ class Search:
                 self._compare(frame, stack)
         return frame
 
-    def _compare(self, frame: _Frame, stack: Sequence[_Frame]) -> None:
+    def _compare(self, frame: Frame, stack: Sequence[Frame]) -> None:
         """Give the choice up where nothing can follow, or one like it led nowhere."""
         insight, at = self.insight, frame.at
         assert insight is not None
@@ -304,7 +216,7 @@ class Search:
         else:
             frame.state = state
 
-    def _is_hopeless_from(self, at: _Place) -> bool:
+    def _is_hopeless_from(self, at: Place) -> bool:
         """Looks ahead, but only as often as that costs little beside the search."""
         outlook = self.outlook
         assert outlook is not None
@@ -318,7 +230,7 @@ class Search:
             ask, needed, start
         )
 
-    def _advance(self, frame: _Frame) -> _Place | None:
+    def _advance(self, frame: Frame) -> Place | None:
         """Make the next choice of a frame, undoing the last; None: no more."""
         if frame.options == "alternatives":
             return self._next_alternative(frame)
@@ -330,7 +242,7 @@ class Search:
             return self._the_one(frame)
         return self._next_device(frame)
 
-    def _next_alternative(self, frame: _Frame) -> _Place | None:
+    def _next_alternative(self, frame: Frame) -> Place | None:
         at = frame.at
         alternatives = self.plan.claims[at.claim].requests[at.request].alternatives
         if frame.next == len(alternatives):
@@ -338,7 +250,7 @@ class Search:
         frame.next += 1
         return dataclasses.replace(at, ask=alternatives[frame.next - 1])
 
-    def _the_one(self, frame: _Frame) -> _Place | None:
+    def _the_one(self, frame: Frame) -> Place | None:
         """The next device of a request for all: this one or none."""
         at = frame.at
         ask = at.ask
@@ -354,7 +266,7 @@ class Search:
             return None
         return dataclasses.replace(at, device=at.device + 1)
 
-    def _next_device(self, frame: _Frame) -> _Place | None:
+    def _next_device(self, frame: Frame) -> Place | None:
         at = frame.at
         ask = at.ask
         assert ask is not None
@@ -379,7 +291,7 @@ class Search:
             and self.bookings.has_room(ask, candidate)
         )
 
-    def _is_hopeless(self, frame: _Frame, candidate: Candidate) -> bool:
+    def _is_hopeless(self, frame: Frame, candidate: Candidate) -> bool:
         """Whether a device of the same kind led nowhere from here."""
         insight = self.insight
         assert insight is not None
@@ -407,7 +319,7 @@ class Search:
                             yield base + index, view.candidates[index], table
             base += size
 
-    def _take(self, frame: _Frame, ask: Ask, candidate: Candidate) -> bool:
+    def _take(self, frame: Frame, ask: Ask, candidate: Candidate) -> bool:
         """Take the device if bookings and constraints let us."""
         rules = self.rules[ask.claim_index]
         pick = self.bookings.take(ask, candidate)
@@ -437,7 +349,7 @@ class Search:
         frame.pick = pick
         return True
 
-    def _undo(self, frame: _Frame) -> None:
+    def _undo(self, frame: Frame) -> None:
         pick = frame.pick
         assert pick is not None
         frame.pick = None
@@ -450,7 +362,7 @@ class Search:
         self.bookings.undo(pick)
         self.per_claim[pick.ask.claim_index] -= 1
 
-    def _solution(self, stack: Sequence[_Frame]) -> Solution:
+    def _solution(self, stack: Sequence[Frame]) -> Solution:
         chosen: list[list[Ask]] = [
             [request.alternatives[0] for request in claim.requests]
             for claim in self.plan.claims

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from dra.allocation.booking import Pick
 from dra.allocation.capacity import share_of
+from dra.allocation.choices import Solution
 from dra.allocation.errors import AllocationError
 from dra.allocation.groups import Grouping, Pattern, Place, Signature
 from dra.allocation.layout import NodeView
 from dra.allocation.outcome import DoesNotFit, GaveUp, Outcome
 from dra.allocation.request import Ask, Plan
-from dra.allocation.search import Solution
 from dra.allocation.views import view_of
 from dra.errors import DRAError, NotSupportedError
 
@@ -65,6 +65,11 @@ class Sweep:
         pattern = None if found is None else pattern_of(found, view, question.plan)
         known.remember(signature, pattern)
         return pattern
+
+    def tell(self, view: NodeView) -> None:
+        """As :meth:`Grouping.tell`, once a signature was asked for."""
+        if self._grouping is not None:
+            self._grouping.tell(view)
 
     def signature(self, view: NodeView) -> Signature | None:
         """Equal for nodes of which one stands for all; None for one of its own kind."""
@@ -125,7 +130,7 @@ class NodeAnswers(Mapping[str, Outcome | DRAError]):
 
 def pattern_of(solution: Solution, view: NodeView, plan: Plan) -> Pattern:
     """The solution by places instead of names."""
-    pieces = {id(view_of(piece)): place for place, piece in enumerate(view.pieces)}
+    pieces = {id(piece): place for place, piece in enumerate(view.pieces)}
     where: dict[Ask, tuple[int, int, int]] = {
         ask: (claim, number, alternative)
         for claim, claim_plan in enumerate(plan.claims)
@@ -133,7 +138,11 @@ def pattern_of(solution: Solution, view: NodeView, plan: Plan) -> Pattern:
         for alternative, ask in enumerate(request.alternatives)
     }
     places = [
-        Place(*where[pick.ask], pieces[id(pick.candidate.view)], pick.candidate.index)
+        Place(
+            *where[pick.ask],
+            pieces[id(pick.candidate.view.slice)],
+            pick.candidate.index,
+        )
         for pick in solution.picks
     ]
     chosen = [tuple(where[ask][2] for ask in asks) for asks in solution.chosen]

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from dra.allocation.amounts import read_quantity
+from dra.allocation.following import changed_uses, following
 from dra.cel.columns import Codes, Column, Dictionary
 from dra.cel.listing import Listing
 from dra.cel.reads import Read
@@ -111,27 +112,16 @@ class Uses:
         self._patch(old)
 
     def _patch(self, old: Mapping[PoolKey, PoolUse]) -> None:
-        new = self.in_use.by_pool
-        for key in old.keys() - new.keys():
-            self._clear(key, old[key])
-        for key, use in new.items():
-            before = old.get(key)
-            if before is use:
-                continue
-            if before is not None:
-                self._clear(key, before)
+        for key, before, after in changed_uses(old, self.in_use.by_pool):
             rows = self.table.listing.rows_of(key)
-            for name, holders in use.holders.items():
+            for name in before.holders:
+                at = rows.get(name)
+                if at is not None:
+                    self.codes[at] = UNHELD
+            for name, holders in after.holders.items():
                 at = rows.get(name)
                 if at is not None:
                     self.codes[at] = self._code(use_of(key, name, holders))
-
-    def _clear(self, key: PoolKey, use: PoolUse) -> None:
-        rows = self.table.listing.rows_of(key)
-        for name in use.holders:
-            at = rows.get(name)
-            if at is not None:
-                self.codes[at] = UNHELD
 
     def _code(self, use: Use) -> int:
         code = self._places.get(use)
@@ -158,11 +148,7 @@ def use_of(key: PoolKey, name: str, holders: Sequence[Holder]) -> Use:
 
 def uses_of(snapshot: Snapshot, table: DeviceTable) -> Uses:
     """The uses of a snapshot's devices; follows those of an earlier snapshot."""
-    memo = snapshot.device_tables.memo
-    uses = cast("Uses | None", memo.get("uses"))
-    if uses is None or uses.table is not table or uses.in_use is not snapshot.in_use:
-        uses = memo["uses"] = Uses(table, snapshot.in_use, uses)
-    return uses
+    return following(snapshot, table, "uses", Uses)
 
 
 class RuleTaints(NamedTuple):

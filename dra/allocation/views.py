@@ -9,6 +9,7 @@ of entries did not ask for is dropped.
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -44,31 +45,41 @@ class SliceView:
     by_name: Mapping[str, Candidate]
     verdicts: dict[object, list[object]]
     """Memo of :mod:`dra.allocation.matching`, one entry per candidate."""
+    memo: dict[object, object]
+    """What counters worked out about the slice."""
 
 
 _young: dict[int, SliceView] = {}
 _old: dict[int, SliceView] = {}
+_making: Final = threading.Lock()
 
 
 def view_of(piece: ResourceSlice) -> SliceView:
-    """The view of a slice, made when it is first asked for."""
+    """The view of a slice, made when it is first asked for.
+
+    Threads that ask at the same time get one: what one of them learns serves all, and
+    its candidates are known by identity.
+    """
     global _young, _old
     key = id(piece)
     view = _young.get(key)
     if view is not None and view.slice is piece:
         return view
-    view = _old.get(key)
-    if view is None or view.slice is not piece:
-        view = _make_view(piece)
-    if len(_young) >= _GENERATION:
-        _old, _young = _young, {}
-    _young[key] = view
+    with _making:
+        view = _young.get(key)
+        if view is None or view.slice is not piece:
+            view = _old.get(key)
+        if view is None or view.slice is not piece:
+            view = _make_view(piece)
+        if len(_young) >= _GENERATION:
+            _old, _young = _young, {}
+        _young[key] = view
     return view
 
 
 def _make_view(piece: ResourceSlice) -> SliceView:
     spec = piece.spec
-    view = SliceView(piece, (), {}, {})
+    view = SliceView(piece, (), {}, {}, {})
     view.candidates = tuple(
         Candidate(
             id=DeviceID(spec.driver, spec.pool.name, device.name),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from dra.cel.access import key_text
@@ -15,7 +14,6 @@ from dra.cel.values import BoolKey, UInt, Value, key_value, map_key
 from dra.semver import Version
 
 type Overloads = tuple[Overload, ...]
-type _Accepts = Callable[[Value], bool]
 
 _EXACT: Final[dict[str, type]] = {
     "bool": bool,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dra.cel import access, budget, calls, chains, loops, weights
+from dra.cel import access, calls, chains, containers, loops, weights
 from dra.cel.ast import (
     Call,
     Comprehension,
@@ -28,18 +28,16 @@ from dra.cel.errors import EvaluationError
 from dra.cel.forms import FORMS
 from dra.cel.library.regex import compiled
 from dra.cel.metering import (
-    COLLECT,
     LITERALS,
     METER_SLOT,
     RESULT,
-    TURN,
     charged,
     metered_call,
 )
-from dra.cel.operators import type_name
 from dra.cel.plan import Frame, Lazy, Step, constant
 from dra.cel.stack import Depth, hop
-from dra.cel.values import Optional, Value, map_key
+from dra.cel.turns import LOOPS, Written, pay_for_turns, weighed
+from dra.cel.values import Value
 from dra.cel.weights import weight
 
 _CONVERSIONS: Final = frozenset(
@@ -58,18 +56,6 @@ _CONVERSIONS: Final = frozenset(
 )
 _REGEX: Final = frozenset({"matches", "find", "findAll"})
 _FREE: Final = frozenset({"_?_:_", "or", "orValue"})
-LOOPS: Final = frozenset(
-    [
-        "all",
-        "exists",
-        "exists_one",
-        "map",
-        "filter",
-        "transformList",
-        "transformMap",
-        "transformMapEntry",
-    ]
-)
 
 
 class InstantiationError(Exception):
@@ -328,24 +314,7 @@ class Planner:
 
     def _list(self, node: ListLiteral) -> Step:
         steps = [self.plan(element) for element in node.elements]
-        optional = node.optional
-
-        def fixed(frame: Frame) -> Value:
-            return [step(frame) for step in steps]
-
-        def with_optional(frame: Frame) -> Value:
-            items: list[Value] = []
-            for index, step in enumerate(steps):
-                value = step(frame)
-                if index in optional:
-                    value = _optional_part(value, "list element")
-                    if not value.present:
-                        continue
-                    value = value.value
-                items.append(value)
-            return items
-
-        step = with_optional if optional else fixed
+        step = containers.list_of(steps, node.optional)
         if all(map(self.is_constant, node.elements)):
             return self._fold_literal(node, step)
         return self._charged(step, LITERALS["list"])
@@ -355,24 +324,11 @@ class Planner:
             (self.plan(e.key), self.plan(e.value), e.optional) for e in node.entries
         ]
 
-        def run(frame: Frame) -> Value:
-            found: dict[Value, Value] = {}
-            for key_step, value_step, optional in entries:
-                key = map_key(key_step(frame))
-                value = value_step(frame)
-                if optional:
-                    value = _optional_part(value, "entry")
-                    if not value.present:
-                        found.pop(key, None)
-                        continue
-                    value = value.value
-                calls.insert(found, key, value)
-            return found
-
+        step = containers.map_of(entries)
         parts = [part for e in node.entries for part in (e.key, e.value)]
         if all(map(self.is_constant, parts)):
-            return self._fold_literal(node, run)
-        return self._charged(run, LITERALS["map"])
+            return self._fold_literal(node, step)
+        return self._charged(step, LITERALS["map"])
 
     def _fold_literal(self, node: Node, step: Step) -> Step:
         try:
@@ -400,11 +356,11 @@ class Planner:
         turn, self._weight = self._weight, outside
         self._scopes.pop()
         if predicate is not None:
-            predicate = _weighed(predicate, turn)
+            predicate = weighed(predicate, turn)
         elif value is not None:
-            value = _weighed(value, turn)
+            value = weighed(value, turn)
         if self._metered:
-            predicate, value = _pay_for_turns(node.macro, predicate, value)
+            predicate, value = pay_for_turns(node.macro, predicate, value)
         loop = loops.loop(
             node.macro, over, (first, second), predicate=predicate, value=value
         )
@@ -423,60 +379,3 @@ class Planner:
             return result(frame)
 
         return run
-
-
-def _weighed(step: Step, units: int) -> Step:
-    """``step``, for which a turn of a loop has to have room in the budget."""
-    spend = budget.spend
-
-    def run(frame: Frame) -> Value:
-        spend(units)
-        return step(frame)
-
-    return run
-
-
-def _pay_for_turns(
-    macro: str, predicate: Step | None, value: Step | None
-) -> tuple[Step | None, Step | None]:
-    if predicate is not None:
-        before, if_true, if_false = TURN.get(macro, (0, 0, 1))
-        predicate = charged(predicate, before, if_true=if_true, if_false=if_false)
-    if value is not None:
-        value = charged(value, COLLECT[macro])
-    return predicate, value
-
-
-class Written:
-    """The parts of a looping macro that the user wrote, out of its expansion."""
-
-    __slots__ = ("predicate", "value")
-
-    def __init__(self, node: Comprehension) -> None:
-        step = node.step
-        assert isinstance(step, Call)
-        self.predicate: Node | None = None
-        self.value: Node | None = None
-        if node.macro in ("all", "exists"):
-            self.predicate = step.args[1]
-            return
-        if step.function == "_?_:_":
-            self.predicate = step.args[0]
-            if node.macro == "exists_one":
-                return
-            step = step.args[1]
-            assert isinstance(step, Call)
-        last = step.args[-1]
-        if step.function == "_+_":
-            assert isinstance(last, ListLiteral)
-            last = last.elements[0]
-        self.value = last
-
-
-def _optional_part(value: Value, what: str) -> Optional:
-    if isinstance(value, Optional):
-        return value
-    raise EvaluationError(
-        f"cannot initialize optional {what} from non-optional value "
-        f"of type {type_name(value)}"
-    )

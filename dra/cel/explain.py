@@ -52,7 +52,8 @@ class Term(msgspec.Struct, frozen=True):
 
     ``true``, ``false`` and ``error`` count what it says of the devices.
     ``excludes_alone`` counts the devices that do not match and would if only this
-    term were otherwise, ``admits_alone`` those that match and would not.
+    term were otherwise, ``false_alone`` those of them for which it is false, not
+    without an answer, ``admits_alone`` those that match and would not.
     ``messages`` is how many different errors there are; ``errors`` are the most
     frequent, at most :data:`MAX_MESSAGES`.
     """
@@ -65,6 +66,7 @@ class Term(msgspec.Struct, frozen=True):
     false: int
     error: int
     excludes_alone: int
+    false_alone: int
     admits_alone: int
     messages: int
     errors: tuple[ErrorGroup, ...]
@@ -232,6 +234,7 @@ def _counted() -> NDArray[np.float64]:
             value == NO,
             value == FAULT,
             ~matches & (outlook & either != 0),
+            ~matches & (outlook & either != 0) & (value == NO),
             matches & (outlook & either != either),
         ],
         axis=1,
@@ -248,7 +251,7 @@ def _report(
     terms: dict[int, Term] = {}
     for place in range(len(conditions) - 1, -1, -1):
         condition = conditions[place]
-        true, false, error, excludes, admits = counts[place]
+        true, false, error, excludes, false_alone, admits = counts[place]
         terms[place] = Term(
             kind=condition.kind,
             text=condition.text,
@@ -258,6 +261,7 @@ def _report(
             false=false,
             error=error,
             excludes_alone=excludes,
+            false_alone=false_alone,
             admits_alone=admits,
             messages=len(tally.errors[place]),
             errors=_most_frequent(tally.errors[place], asked.messages, ids),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from dra.cel import arithmetic
 from dra.cel import operators as ops
 from dra.cel.plan import Frame, Step
 from dra.cel.values import Optional, Value
@@ -84,7 +85,7 @@ def _arithmetic(operate: Callable[[Value, Value], Value]) -> Callable[..., Step]
 
 def _negate(arg: Step) -> Step:
     def run(frame: Frame) -> Value:
-        return ops.negate(arg(frame))
+        return arithmetic.negate(arg(frame))
 
     return run
 
@@ -122,5 +123,5 @@ FORMS: Final[dict[str, Callable[..., Step]]] = {
     "_>=_": _order(lambda order: order >= 0),
     "or": _or,
     "orValue": _or_value,
-    **{name: _arithmetic(operate) for name, operate in ops.ARITHMETIC.items()},
+    **{name: _arithmetic(operate) for name, operate in arithmetic.ARITHMETIC.items()},
 }

@@ -1,4 +1,4 @@
-"""Equality, order and arithmetic of CEL values, oddities included.
+"""Equality, order and membership of CEL values, oddities included.
 
 Every function takes evaluated values and returns a value or raises
 :class:`~dra.cel.errors.EvaluationError` in the reference's words.
@@ -7,8 +7,7 @@ Every function takes evaluated values and returns a value or raises
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from dra.cel import budget
 from dra.cel.addresses import CIDR, IP
@@ -16,9 +15,6 @@ from dra.cel.errors import EvaluationError
 from dra.cel.formats import NamedFormat
 from dra.cel.urls import URL
 from dra.cel.values import (
-    INT_MAX,
-    INT_MIN,
-    UINT_MAX,
     DeviceMap,
     DomainMap,
     Duration,
@@ -58,11 +54,6 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     NamedFormat: "kubernetes.NamedFormat",
 }
 
-DURATION_MIN: Final = INT_MIN
-DURATION_MAX: Final = INT_MAX
-TIMESTAMP_MIN: Final = -62135596800 * 10**9
-TIMESTAMP_MAX: Final = 253402300799 * 10**9 + 999_999_999
-
 
 def type_name(value: Value) -> str:
     """The name of the value's type at run time."""
@@ -79,7 +70,7 @@ def no_such_overload(function: str = "", *args: Value) -> EvaluationError:
 
 # --- equality ---
 
-_NUMBERS: Final = frozenset({int, UInt, float})
+NUMBERS: Final = frozenset({int, UInt, float})
 _PLAIN: Final = frozenset({str, int, bool, UInt, float, bytes, Duration, Timestamp})
 _STRICT: Final = frozenset({Version, IP, CIDR, URL, NamedFormat})
 
@@ -106,7 +97,7 @@ def _equal_unlike(left: Value, right: Value, seen: _Seen) -> bool:
         return bool(left == right)
     if left is None or right is None:
         return left is None and right is None
-    if kind in _NUMBERS and other in _NUMBERS:
+    if kind in NUMBERS and other in NUMBERS:
         return _compare_numbers(left, right) == 0
     if kind is QuantityValue or kind is QuantityPointer:
         # The sum of two quantities is a pointer, which only its left side sees
@@ -223,8 +214,8 @@ def _sign(left: Any, right: Any) -> int:
 def compare(left: Value, right: Value) -> int:
     """-1, 0 or 1. Numbers compare by value across types."""
     kind, other = type(left), type(right)
-    if kind in _NUMBERS:
-        if other not in _NUMBERS:
+    if kind in NUMBERS:
+        if other not in NUMBERS:
             raise no_such_overload()
         order = _compare_numbers(left, right)
         if order is None:
@@ -242,146 +233,10 @@ def compare(left: Value, right: Value) -> int:
 def comparable(value: Value) -> bool:
     """Whether values of this type have an order."""
     kind = type(value)
-    return kind in _NUMBERS or kind in _ORDERED or kind in (Duration, Timestamp)
+    return kind in NUMBERS or kind in _ORDERED or kind in (Duration, Timestamp)
 
 
-# --- arithmetic ---
-
-
-def _int(value: int) -> int:
-    if INT_MIN <= value <= INT_MAX:
-        return value
-    raise EvaluationError("integer overflow")
-
-
-def _uint(value: int) -> UInt:
-    if 0 <= value <= UINT_MAX:
-        return UInt(value)
-    raise EvaluationError("unsigned integer overflow")
-
-
-def make_duration(nanos: int) -> Duration:
-    """A duration, checked for the range of 64 bits."""
-    if DURATION_MIN <= nanos <= DURATION_MAX:
-        return Duration(nanos)
-    raise EvaluationError("duration overflow")
-
-
-def make_timestamp(nanos: int) -> Timestamp:
-    """A timestamp, checked for the years 1 to 9999."""
-    if TIMESTAMP_MIN <= nanos <= TIMESTAMP_MAX:
-        return Timestamp(nanos)
-    raise EvaluationError("timestamp overflow")
-
-
-def _refuse() -> NoReturn:
-    raise no_such_overload()
-
-
-def add(left: Value, right: Value) -> Value:
-    match left, right:
-        case (bool(), _) | (_, bool()):
-            _refuse()
-        case (UInt(), UInt()):
-            return _uint(int(left) + int(right))
-        case (UInt(), _) | (_, UInt()):
-            _refuse()
-        case (int(), int()):
-            return _int(left + right)
-        case (float(), float()):
-            return left + right
-        case (str(), str()) | (bytes(), bytes()):
-            budget.spend_on_text(len(left) + len(right))
-            return left + right
-        case (list(), list()):
-            budget.spend_on_list(len(left) + len(right))
-            return left + right
-        case (Duration(), Duration()):
-            return make_duration(left.nanos + right.nanos)
-        case (Timestamp(), Duration()) | (Duration(), Timestamp()):
-            return make_timestamp(left.nanos + right.nanos)
-    _refuse()
-
-
-def subtract(left: Value, right: Value) -> Value:
-    match left, right:
-        case (bool(), _) | (_, bool()):
-            _refuse()
-        case (UInt(), UInt()):
-            return _uint(int(left) - int(right))
-        case (UInt(), _) | (_, UInt()):
-            _refuse()
-        case (int(), int()):
-            return _int(left - right)
-        case (float(), float()):
-            return left - right
-        case (Duration(), Duration()) | (Timestamp(), Timestamp()):
-            return make_duration(left.nanos - right.nanos)
-        case (Timestamp(), Duration()):
-            return make_timestamp(left.nanos - right.nanos)
-    _refuse()
-
-
-def _same_numbers(left: Value, right: Value) -> type:
-    kind = type(left)
-    if kind is not type(right) or kind not in _NUMBERS:
-        _refuse()
-    return kind
-
-
-def multiply(left: Value, right: Value) -> Value:
-    kind = _same_numbers(left, right)
-    if kind is float:
-        return left * right
-    product = int(left) * int(right)
-    return _int(product) if kind is int else _uint(product)
-
-
-def divide(left: Value, right: Value) -> Value:
-    """Integers truncate towards zero; doubles follow IEEE 754."""
-    kind = _same_numbers(left, right)
-    if kind is float:
-        return _divide_doubles(left, right)
-    if right == 0:
-        raise EvaluationError("division by zero")
-    quotient = abs(int(left)) // abs(int(right))
-    if kind is UInt:
-        return UInt(quotient)
-    return _int(quotient if (left < 0) == (right < 0) else -quotient)
-
-
-def _divide_doubles(left: float, right: float) -> float:
-    if right:
-        return left / right
-    if not left or math.isnan(left):
-        return math.nan
-    return math.copysign(math.inf, left) * math.copysign(1.0, right)
-
-
-def modulo(left: Value, right: Value) -> Value:
-    """The sign is that of the left side."""
-    kind = _same_numbers(left, right)
-    if kind is float:
-        _refuse()
-    if right == 0:
-        raise EvaluationError("modulus by zero")
-    rest = abs(int(left)) % abs(int(right))
-    if kind is UInt:
-        return UInt(rest)
-    if left == INT_MIN and right == -1:
-        raise EvaluationError("integer overflow")
-    return -rest if left < 0 else rest
-
-
-def negate(value: Value) -> Value:
-    kind = type(value)
-    if kind is int:
-        return _int(-value)
-    if kind is float:
-        return -value
-    if kind is Duration:
-        return make_duration(-value.nanos)
-    _refuse()
+# --- containers ---
 
 
 def size(value: Value) -> int:
@@ -402,12 +257,3 @@ def contains(container: Value, element: Value) -> bool:
         except TypeError:
             return False
     raise no_such_overload()
-
-
-ARITHMETIC: Final[dict[str, Callable[[Value, Value], Value]]] = {
-    "_+_": add,
-    "_-_": subtract,
-    "_*_": multiply,
-    "_/_": divide,
-    "_%_": modulo,
-}

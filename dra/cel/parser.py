@@ -7,7 +7,7 @@ syntax error is not attempted: the first one is reported.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final
 
 from dra.cel import literals, macros
 from dra.cel.ast import (
@@ -21,31 +21,12 @@ from dra.cel.ast import (
     Select,
     StructLiteral,
 )
+from dra.cel.cursor import Cursor
+from dra.cel.expansions import Tree
 from dra.cel.lexer import RESERVED, Token, tokens
+from dra.cel.precedence import AND, BINARY, RELATION, SUM, Pending, binds
 from dra.cel.source import Problem
-from dra.errors import NotSupportedError
 
-MAX_DEPTH: Final = 250
-_MAX_COPIES: Final = 4_000
-"""Nodes that macros copy; optMap of optMap of … doubles with every level."""
-
-_OR, _AND, _RELATION, _SUM, _PRODUCT = 1, 2, 3, 4, 5
-_BINARY: Final = {
-    "||": ("_||_", _OR),
-    "&&": ("_&&_", _AND),
-    "<": ("_<_", _RELATION),
-    "<=": ("_<=_", _RELATION),
-    ">": ("_>_", _RELATION),
-    ">=": ("_>=_", _RELATION),
-    "==": ("_==_", _RELATION),
-    "!=": ("_!=_", _RELATION),
-    "in": ("@in", _RELATION),
-    "+": ("_+_", _SUM),
-    "-": ("_-_", _SUM),
-    "*": ("_*_", _PRODUCT),
-    "/": ("_/_", _PRODUCT),
-    "%": ("_%_", _PRODUCT),
-}
 _EXPECTED = (
     "expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, "
     "NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
@@ -63,94 +44,9 @@ def parse(text: str) -> Node:
     return root
 
 
-class _Pending(NamedTuple):
-    """A binary operator that waits for its right side."""
+class _Parser(Cursor):
+    """The rules of the grammar."""
 
-    op: Token
-    function: str
-    strength: int
-
-
-class _Parser:
-    def __init__(self, toks: list[Token]) -> None:
-        self._toks = toks
-        self._at = 0
-        self._tok = toks[0]
-        self._last_id = 0
-        self._copies = 0
-        # How deep the reference's parser would be in its own rules.
-        self._nesting = 0
-        self._relations = 0
-        self._sums = 0
-        self._members = 0
-        # Height of each node in the rules that the reference counts.
-        self._height: dict[int, int] = {}
-        # Start and end with the parentheses around, of nodes that have some.
-        self._outside: dict[int, tuple[int, int]] = {}
-
-    # --- tokens ---
-
-    def advance(self) -> Token:
-        token = self._tok
-        self._at += 1
-        self._tok = self._toks[self._at]
-        return token
-
-    def accept(self, kind: str) -> bool:
-        if self._tok.kind != kind:
-            return False
-        self.advance()
-        return True
-
-    def expect(self, kind: str) -> Token:
-        if self._tok.kind != kind:
-            raise self.unexpected(f"expecting '{kind.strip('<>')}'")
-        token = self._tok
-        if kind != "<EOF>":
-            self.advance()
-        return token
-
-    def unexpected(self, wanted: str) -> Problem:
-        token = self._tok
-        return Problem(
-            f"Syntax error: mismatched input '{token.text}' {wanted}",
-            token.start,
-            max(token.end, token.start + 1),
-        )
-
-    # --- nodes ---
-
-    def next_id(self) -> int:
-        self._last_id += 1
-        return self._last_id
-
-    def next_copy_id(self) -> int:
-        self._copies += 1
-        if self._copies > _MAX_COPIES:
-            raise NotSupportedError("macros that expand this much")
-        return self.next_id()
-
-    def _measure(self, node: Node, *parts: Node, counted: bool = False) -> None:
-        heights = self._height
-        height = max((heights.get(p.id, 0) for p in parts), default=0) + counted
-        if height > MAX_DEPTH:
-            raise Problem("max recursion depth exceeded", node.at, node.end)
-        if height:
-            heights[node.id] = height
-
-    def _start(self, node: Node) -> int:
-        return self._outside.get(node.id, (node.start,))[0]
-
-    def _end(self, node: Node) -> int:
-        return self._outside.get(node.id, (node.end,))[-1]
-
-    def _operator(self, function: str, op: Token, *args: Node, counted: bool) -> Node:
-        start, end = min(op.start, self._start(args[0])), self._end(args[-1])
-        node = Call(self.next_id(), start, end, op.start, function, None, args)
-        self._measure(node, *args, counted=counted)
-        return node
-
-    # --- rules ---
     # Three Python frames for one level of nesting: 250 levels fit the default
     # recursion limit.
 
@@ -174,7 +70,7 @@ class _Parser:
         self._relations = self._limit(relations + 1)
         self._sums = self._limit(sums + 1)
         operands: list[Node] = []
-        pending: list[_Pending] = []
+        pending: list[Pending] = []
         while True:
             sign, count = self._signs()
             parse_primary = _PRIMARY.get(self._tok.kind)
@@ -191,19 +87,19 @@ class _Parser:
             elif count and sign is not None:
                 self._outside[node.id] = (sign.start, self._end(node))
             operands.append(node)
-            entry = _BINARY.get(self._tok.kind)
+            entry = BINARY.get(self._tok.kind)
             if entry is None:
                 break
             function, strength = entry
-            while pending and self._binds(pending[-1], strength):
+            while pending and binds(pending[-1], strength):
                 self._reduce(operands, pending)
-            pending.append(_Pending(self.advance(), function, strength))
+            pending.append(Pending(self.advance(), function, strength))
             # Left-recursive rules nest once per operator in the reference.
-            if strength > _RELATION:
+            if strength > RELATION:
                 self._sums = self._limit(self._sums + 1)
                 continue
             self._sums = sums + 1
-            if strength == _RELATION:
+            if strength == RELATION:
                 self._relations = self._limit(self._relations + 1)
             else:
                 self._relations = relations + 1
@@ -229,17 +125,10 @@ class _Parser:
             count += 1
         return first, count
 
-    @staticmethod
-    def _binds(left: _Pending, strength: int) -> bool:
-        # Chains of && and || stay together until something weaker comes.
-        if left.strength == strength:
-            return strength > _AND
-        return left.strength > strength
-
-    def _reduce(self, operands: list[Node], pending: list[_Pending]) -> None:
+    def _reduce(self, operands: list[Node], pending: list[Pending]) -> None:
         last = pending.pop()
-        if last.strength > _AND:
-            if pending and _SUM <= pending[-1].strength < last.strength:
+        if last.strength > AND:
+            if pending and SUM <= pending[-1].strength < last.strength:
                 self._sums -= 1
             right, left = operands.pop(), operands.pop()
             operands.append(
@@ -264,13 +153,6 @@ class _Parser:
             return self._operator(function, ops[middle], left, right, counted=False)
 
         return build(0, len(ops) - 1)
-
-    def _limit(self, depth: int) -> int:
-        if depth > MAX_DEPTH:
-            raise Problem(
-                f"expression recursion limit exceeded: {MAX_DEPTH}", self._tok.start
-            )
-        return depth
 
     def _member(self, node: Node) -> Node:
         """``.field``, ``.?field``, ``.method(...)``, ``[index]``, ``[?index]``"""
@@ -330,7 +212,7 @@ class _Parser:
         if maker is None:
             return call
         expansion = maker(
-            macros.Tree(self.next_id, self.next_copy_id, call), target, call.args
+            Tree(self.next_id, self.next_copy_id, call), target, call.args
         )
         if expansion is None:
             return call

@@ -83,10 +83,6 @@ class Program:
         """The syntax tree, macros expanded."""
         return self.checked.root
 
-    @property
-    def result_type(self) -> Type:
-        return self.checked.types[self.root.id]
-
     def evaluate(self, device: DeviceInput) -> bool:
         """Whether the device matches.
 

@@ -29,7 +29,7 @@ def on_fresh_stack[T](work: Callable[[], T]) -> T:
         budget.resume(left)
         try:
             outcome.append(work())
-        except BaseException as error:
+        except BaseException as error:  # raised again in the thread that waits
             failure.append(error)
         left = budget.left()
 

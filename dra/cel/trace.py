@@ -26,11 +26,12 @@ from dra.cel.checker import Checked
 from dra.cel.devices import DeviceInput, clean, device_value
 from dra.cel.display import display, shortened
 from dra.cel.errors import CostExceededError, EvaluationError
-from dra.cel.evaluator import LOOPS, Planner, Written
+from dra.cel.evaluator import Planner
 from dra.cel.operators import type_name
 from dra.cel.plan import Frame, constant
 from dra.cel.plan import Step as Closure
 from dra.cel.program import Program, as_answer, run, with_room
+from dra.cel.turns import LOOPS, Written
 from dra.cel.values import DeviceMap, UInt, Value
 
 type State = Literal["value", "error", "not evaluated"]

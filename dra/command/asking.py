@@ -6,12 +6,21 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from dra.allocation import Features, Fits, GaveUp, Outcome, allocate, place
+from dra.allocation import (
+    DoesNotFit,
+    Features,
+    Fits,
+    GaveUp,
+    Outcome,
+    allocate,
+    place,
+)
 from dra.allocation.command import run as answer_lines
 from dra.allocation.command import run_explanations
 from dra.allocation.explaining import Explanation, explain
@@ -19,14 +28,19 @@ from dra.allocation.explaining.text import as_text
 from dra.allocation.placing import Question, schedulable
 from dra.allocation.request import with_defaults
 from dra.allocation.sweep import NodeAnswers
-from dra.command.files import InputError, claims, objects
+from dra.command.files import InputError, claims, cluster, features_of
+from dra.command.pods import Asked, asked_of_pod
 from dra.errors import DRAError
 from dra.objects import Json, ResourceClaim, write
-from dra.snapshot import Snapshot
 
 FITS: Final = 0
 DOES_NOT_FIT: Final = 1
 BAD_INPUT: Final = 2
+
+_NOWHERE: Final = (
+    "The pod may not run there: its node selector, node affinity, node name, tolerations "
+    "of node taints and allocated claims leave no such node."
+)
 
 STATUS: Final = (
     "Exit status 0: it fits, 1: it does not (or it is undecided), 2: something is "
@@ -48,6 +62,12 @@ def add_arguments(verb: argparse.ArgumentParser) -> None:
         type=Path,
         help="a ResourceClaim or ResourceClaimTemplate; several are one pod's claims",
     )
+    verb.add_argument(
+        "--pod",
+        type=Path,
+        help="a Pod instead of --claim: its claims and extended resources together, on "
+        "the nodes where it may run; its file may bring claims, templates and classes",
+    )
     where = verb.add_mutually_exclusive_group()
     where.add_argument("--node", default="", help="this node only")
     where.add_argument(
@@ -68,7 +88,10 @@ def add_arguments(verb: argparse.ArgumentParser) -> None:
 def run_allocate(options: argparse.Namespace) -> int:
     if not _from_files(options):
         return FITS if answer_lines(sys.stdin, sys.stdout) else BAD_INPUT
-    snapshot, wanted, features = _inputs(options)
+    features, asked = _inputs(options)
+    if asked.settled:
+        return _print_settled(asked, as_json=options.json)
+    snapshot, wanted = asked.snapshot, asked.claims
     if options.all_nodes:
         question = Question(
             snapshot,
@@ -76,15 +99,25 @@ def run_allocate(options: argparse.Namespace) -> int:
             features=features,
             quirks=options.quirks,
         )
-        answers = question.on_nodes(schedulable(snapshot))
+        names = schedulable(snapshot) if asked.node_names is None else asked.node_names
+        answers = question.on_nodes(names)
         print(_nodes_as_json(answers) if options.json else _nodes_as_text(answers))
         return FITS if answers.fitting else DOES_NOT_FIT
-    if options.node:
+    outcome: Outcome
+    if asked.node_names is not None and not asked.node_names:
+        outcome = DoesNotFit(options.node, _NOWHERE)
+    elif options.node:
         outcome = allocate(
             snapshot, wanted, options.node, features=features, quirks=options.quirks
         )
     else:
-        outcome = place(snapshot, wanted, features=features, quirks=options.quirks)
+        outcome = place(
+            snapshot,
+            wanted,
+            node_names=asked.node_names,
+            features=features,
+            quirks=options.quirks,
+        )
     print(_as_json(outcome) if options.json else _as_text(outcome, wanted))
     return FITS if isinstance(outcome, Fits) else DOES_NOT_FIT
 
@@ -92,11 +125,15 @@ def run_allocate(options: argparse.Namespace) -> int:
 def run_explain(options: argparse.Namespace) -> int:
     if not _from_files(options):
         return FITS if run_explanations(sys.stdin, sys.stdout) else BAD_INPUT
-    snapshot, wanted, features = _inputs(options)
+    features, asked = _inputs(options)
+    if asked.settled:
+        return _print_settled(asked, as_json=options.json)
+    if asked.node_names is not None and not asked.node_names:
+        print(f"dra: {_NOWHERE}", file=sys.stderr)
     found = explain(
-        snapshot,
-        wanted,
-        node_names=[options.node] if options.node else None,
+        asked.snapshot,
+        asked.claims,
+        node_names=asked.node_names,
         features=features,
         quirks=options.quirks,
     )
@@ -107,32 +144,51 @@ def run_explain(options: argparse.Namespace) -> int:
 
 
 def _from_files(options: argparse.Namespace) -> bool:
-    if options.cluster and options.claim:
+    asked = options.claim or options.pod
+    if options.claim and options.pod:
+        raise InputError("--pod brings its own claims: give --claim or --pod, not both")
+    if options.cluster and asked:
         return True
-    if options.cluster or options.claim:
-        raise InputError("--cluster and --claim belong together: give both")
+    if options.cluster or asked:
+        raise InputError("--cluster and --claim (or --pod) belong together: give both")
     return False
 
 
-def _inputs(
-    options: argparse.Namespace,
-) -> tuple[Snapshot, list[ResourceClaim], Features]:
-    try:
-        features = Features.preset(options.version)
-    except ValueError as error:
-        raise InputError(f"--version: {error}") from error
-    snapshot = Snapshot.build(o for path in options.cluster for o in objects(path))
-    for problem in snapshot.problems:
-        print(f"dra: left out: {problem}", file=sys.stderr)
+def _inputs(options: argparse.Namespace) -> tuple[Features, Asked]:
+    features = features_of(options.version)
+    snapshot = cluster(options.cluster)
+    if options.node and options.node not in snapshot.nodes:
+        raise InputError(f"--node: the cluster has no node {options.node}")
+    if options.pod:
+        asked = asked_of_pod(options.pod, snapshot, options.version, options.node)
+        for note in asked.notes:
+            print(f"dra: {note}", file=sys.stderr)
+        if options.node:
+            names = asked.node_names
+            here = names is None or options.node in names
+            asked = replace(asked, node_names=(options.node,) if here else ())
+        return features, asked
     wanted = [claim for path in options.claim for claim in claims(path)]
     if not wanted:
         raise InputError("--claim: no ResourceClaim and no ResourceClaimTemplate there")
-    if options.node and options.node not in snapshot.nodes:
-        raise InputError(f"--node: the cluster has no node {options.node}")
-    return snapshot, wanted, features
+    return features, Asked(
+        snapshot, wanted, node_names=(options.node,) if options.node else None
+    )
 
 
 # --- printing ---
+
+
+def _print_settled(asked: Asked, *, as_json: bool) -> int:
+    """Nothing is asked of DRA, which always fits."""
+    body: Json = {
+        "fits": True,
+        "node": None,
+        "allocations": [],
+        "reason": asked.settled,
+    }
+    print(json.dumps(body, indent=2) if as_json else asked.settled)
+    return FITS
 
 
 def _as_text(outcome: Outcome, wanted: Sequence[ResourceClaim]) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
+from dra.allocation.features import Features
 from dra.objects import Json, ResourceClaim, ResourceClaimTemplate, read
+from dra.snapshot import Snapshot
 
 _READABLE: Final = frozenset({"v1", "v1beta2", "v1alpha3"})
 
@@ -44,6 +47,30 @@ def objects(path: Path) -> Iterator[Json]:
                 raise InputError(f"{path}: items: a Kubernetes object is expected")
             _check_version(path, item)
             yield item
+
+
+def cluster(paths: Iterable[Path]) -> Snapshot:
+    """The snapshot of dumps; objects that cannot be read are told of on standard error."""
+    snapshot = Snapshot.build(o for path in paths for o in objects(path))
+    for problem in snapshot.problems:
+        print(f"dra: left out: {problem}", file=sys.stderr)
+    return snapshot
+
+
+def features_of(version: str) -> Features:
+    """The gates of ``--version``."""
+    try:
+        return Features.preset(version)
+    except ValueError as error:
+        raise InputError(f"--version: {error}") from error
+
+
+def document(path: Path) -> Any:
+    """The one JSON or YAML document of a file."""
+    found = [document for document in _documents(path) if document is not None]
+    if len(found) != 1:
+        raise InputError(f"{path}: one document is expected, {len(found)} are there")
+    return found[0]
 
 
 def _documents(path: Path) -> list[Any]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
+from dra.allocation.features import GATES as OF_ALLOCATION
 from dra.allocation.features import Features
 from dra.cel import CelFeatures
 
@@ -83,6 +84,20 @@ class Gates:
             known = dict.fromkeys(_ON_SINCE, True) | _ALPHA_OF_1_36 | known
         return cls(**{**dataclasses.asdict(features), **known})
 
+    @classmethod
+    def of_cluster(cls, version: str, gates: Mapping[str, bool]) -> Gates:
+        """What a server says it is, 1.36 where that is no version, with the ``gates``
+        that somebody set otherwise by Kubernetes' names."""
+        features = Features.of_cluster(version, gates)
+        try:
+            found = cls.of(features, version)
+        except ValueError:
+            found = cls.of(features, _NEWEST)
+        own: dict[str, Any] = {
+            _OWN_NAMES[name]: on for name, on in gates.items() if name in _OWN_NAMES
+        }
+        return dataclasses.replace(found, **own)
+
     @property
     def cel(self) -> CelFeatures:
         return CelFeatures(
@@ -112,6 +127,13 @@ _OWN_NAMES: Final = {
     "DRAExtendedResource": "extended_resource",
     "DRANodeAllocatableResources": "node_allocatable_resources",
 }
+
+_NEWEST: Final = "1.36"
+
+GATE_NAMES: Final = frozenset(
+    name for name in (*OF_ALLOCATION, *_OWN_NAMES) if name.startswith("DRA")
+)
+"""Kubernetes' names of all gates that are known here."""
 
 ALL_OF_1_36: Final = Gates.from_names({"all": True})
 """Every gate that 1.36 has."""

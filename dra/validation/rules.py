@@ -38,7 +38,6 @@ class Scope:
     stored: bool = False
     old_devices: Mapping[str, Any] = field(default_factory=dict)
     per_device: bool = False
-    constraint_attributes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     allocated: frozenset[Hashable] = frozenset()
 
 

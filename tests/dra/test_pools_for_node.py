@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from dra.errors import SelectorError
-from dra.pools import pools_for_node
+from dra.node_pools import pools_for_node
 from dra.snapshot import Snapshot
 from tests.dra.builders import consumes, counter_set, device, node, piece
 

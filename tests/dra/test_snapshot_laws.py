@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra.names import ObjectKey
+from dra.node_pools import gather
 from dra.objects import ResourceClaim, ResourceSlice, read
-from dra.pools import gather
 from dra.snapshot import EMPTY, Snapshot
 from tests.dra.builders import claim, device, node, piece, result, taint_rule
 

@@ -5,7 +5,7 @@ import pytest
 from dra.names import DeviceID, PoolKey
 from dra.snapshot import Snapshot
 from dra.taints import TaintRules
-from dra.usage import State, cluster_usage, device_states, shortages
+from dra.usage import State, device_states, shortages
 from tests.dra.builders import (
     DRIVER,
     claim,
@@ -195,28 +195,4 @@ def test_the_in_use_state_is_asked_by_device():
     assert in_use.holders(DeviceID(DRIVER, "pool", "y")) == ()
     assert in_use.holders(DeviceID(DRIVER, "nope", "x")) == ()
     use = in_use.pool(POOL)
-    assert use.dedicated() == {"x"}
     assert [h.result.device for h in use.results()] == ["x", "x", "y"]
-    assert in_use.pool((DRIVER, "nope")).dedicated() == frozenset()
-
-
-def test_without_consumable_capacity_shares_count_as_holding_alone():
-    use = Snapshot.build([claim("c", result("x", shareID="1"))]).in_use.pool(POOL)
-    assert use.dedicated() == frozenset()
-    assert use.dedicated(consumable_capacity=False) == {"x"}
-
-
-def test_a_cluster_is_counted_by_driver_and_state():
-    snapshot = Snapshot.build(
-        [
-            *gpu(),
-            piece("n", device("nic"), driver="net", pool="a"),
-            piece("m", device("nic"), driver="net", pool="b", of=2),
-            claim("c", result("left")),
-        ]
-    )
-    found = cluster_usage(snapshot)
-    assert list(found) == [DRIVER, "net"]
-    assert found[DRIVER].devices == {"in use": 1, "blocked": 1, "free": 2}
-    assert found["net"].devices == {"free": 1, "incomplete": 1}
-    assert (found["net"].pools, found["net"].unusable_pools) == (2, 1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dra.allocation.explaining.explain import explain
+from dra.allocation.explaining.explain import explain, prepare
 from dra.allocation.explaining.explanation import (
     Agreement,
     Difference,
     Explanation,
+    Given,
     Loss,
     Miss,
     NodeGroup,
@@ -20,6 +21,7 @@ __all__ = [
     "Agreement",
     "Difference",
     "Explanation",
+    "Given",
     "Loss",
     "Miss",
     "NodeGroup",
@@ -28,4 +30,5 @@ __all__ = [
     "RequestReason",
     "Stage",
     "explain",
+    "prepare",
 ]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, get_args
 
+from dra.allocation import reasons
 from dra.allocation.errors import AllocationError
 from dra.allocation.explaining import sentences
+from dra.allocation.explaining.deciding import Decision, decision_on
+from dra.allocation.explaining.differing import telling_quirks
 from dra.allocation.explaining.explanation import (
     Difference,
     Explanation,
+    Given,
     NodeGroup,
     NodeRequest,
     Relaxation,
@@ -18,15 +23,20 @@ from dra.allocation.explaining.explanation import (
     Verdict,
 )
 from dra.allocation.explaining.funnel import request_reason
+from dra.allocation.explaining.holders import held_by
+from dra.allocation.explaining.plain import plain_nodes
 from dra.allocation.explaining.relaxing import Relaxing, prover
 from dra.allocation.explaining.surveying import Survey
 from dra.allocation.features import DEFAULT, Features
-from dra.allocation.outcome import Budget, Fits, GaveUp, Outcome
+from dra.allocation.matching import chain_verdicts
+from dra.allocation.outcome import Budget, DoesNotFit, Fits, GaveUp, Outcome
 from dra.allocation.placing import Question, schedulable
 from dra.allocation.quirks import ALL, Mode, Quirk
 from dra.allocation.request import with_defaults
+from dra.allocation.traits import uses_of
 from dra.cel.selection import Stop, Stopped
-from dra.errors import DRAError
+from dra.errors import DRAError, NotSupportedError
+from dra.names import DeviceID
 from dra.objects import ResourceClaim
 from dra.snapshot import Snapshot
 from dra.usage import NOTHING_IN_USE
@@ -61,6 +71,25 @@ def explain(
     ).explanation(relax=relax, compare=compare)
 
 
+def prepare(snapshot: Snapshot, *, features: Features = DEFAULT) -> None:
+    """Work out what every question about ``snapshot`` needs, before there is one."""
+    table = snapshot.devices(lists=features.list_type_attributes)
+    uses_of(snapshot, table)
+    held_by(snapshot, table)
+    for mode in get_args(Mode):
+        question = Question(snapshot, (), features=features, quirks=mode)
+        plain_nodes(question.layout, table)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Asked:
+    """What the engine says, and what counting said before; ``fitting`` in order."""
+
+    outcome: Outcome
+    decision: Decision | None = None
+    fitting: Sequence[str] = ()
+
+
 class _Explaining:
     def __init__(
         self,
@@ -79,26 +108,34 @@ class _Explaining:
         self.stop = stop
 
     def explanation(self, *, relax: bool, compare: bool) -> Explanation:
+        question = self._question(self.snapshot)
         try:
-            outcome, fitting = self._asked(self.snapshot)
+            self._evaluate(question)
+            survey = self._surveyed(question)
+            asked = self._asked(question, survey)
+        except Stopped:
+            asked = Asked(GaveUp("", question.meter.steps, reasons.OUT_OF_TIME))
+            survey = None
         except DRAError as error:
-            return self._refused(error)
-        verdict = self._verdict(outcome)
-        survey: Survey | None = None
+            return self._refused(error, question)
+        return self._found(asked, survey, relax=relax, compare=compare)
+
+    def _found(
+        self, asked: Asked, survey: Survey | None, *, relax: bool, compare: bool
+    ) -> Explanation:
+        outcome, verdict = asked.outcome, self._verdict(asked.outcome)
         requests: tuple[RequestReason, ...] = ()
         groups: tuple[NodeGroup, ...] = ()
         relaxations: list[Relaxation] = []
-        complete = True
+        complete = survey is not None
         try:
-            survey = Survey(self._question(self.snapshot), self.names)
-            requests = tuple(
-                request_reason(survey, ask, self.stop) for ask in survey.claims
-            )
-            groups = tuple(self._groups(survey, fitting))
-            if relax and not isinstance(outcome, Fits):
-                relaxing = self._relaxing(survey)
-                relaxations = relaxing.find()
-                complete = relaxing.complete
+            if survey is not None:
+                requests = self._requests(survey)
+                groups = tuple(self._groups(survey, asked.fitting))
+                if relax and not isinstance(outcome, Fits):
+                    relaxing = self._relaxing(survey)
+                    relaxations = relaxing.find()
+                    complete = relaxing.complete
         except Stopped:
             complete = False
         found = Explanation(
@@ -106,17 +143,28 @@ class _Explaining:
             sentence="",
             seq=self.snapshot.seq,
             node=outcome.node_name if isinstance(outcome, Fits) else "",
-            fitting=len(fitting),
+            fitting=len(asked.fitting),
             nodes=len(self.names),
             requests=requests,
             groups=groups,
             relaxations=tuple(relaxations),
-            difference=self._difference(outcome) if compare else None,
+            difference=self._difference(asked) if compare else None,
             complete=complete,
+            given=_given(outcome) if isinstance(outcome, Fits) else (),
         )
         return sentences.with_sentence(found, outcome)
 
-    def _refused(self, error: DRAError) -> Explanation:
+    def _refused(self, error: DRAError, question: Question) -> Explanation:
+        """What its requests find is told all the same, where the claim can be read."""
+        requests: tuple[RequestReason, ...] = ()
+        complete = True
+        try:
+            if question.plan.problem is None:
+                requests = self._requests(self._surveyed(question))
+        except Stopped:
+            complete = False
+        except DRAError:
+            pass  # as the error that is told
         return Explanation(
             verdict="refused",
             sentence=sentences.refused(error),
@@ -124,28 +172,85 @@ class _Explaining:
             node="",
             fitting=0,
             nodes=len(self.names),
+            requests=requests,
+            complete=complete,
         )
+
+    def _evaluate(self, question: Question) -> None:
+        """Ask the selectors about all devices while that can still be stopped."""
+        lists = self.features.list_type_attributes
+        table = self.snapshot.devices(lists=lists)
+        for claim in question.plan.claims:
+            for request in claim.requests:
+                for ask in request.alternatives:
+                    with contextlib.suppress(NotSupportedError):
+                        chain_verdicts(ask.chain, table, stop=self.stop)
+
+    def _surveyed(self, question: Question) -> Survey:
+        return Survey(question, self.names, self.stop)
+
+    def _requests(self, survey: Survey) -> tuple[RequestReason, ...]:
+        found = []
+        for number, ask in enumerate(survey.claims):
+            if self.stop is not None and self.stop():
+                raise Stopped(number, len(survey.claims))
+            found.append(request_reason(survey, ask, self.stop))
+        return tuple(found)
 
     # --- asking the engine ---
 
     def _question(
-        self, snapshot: Snapshot, quirks: Mode | frozenset[Quirk] | None = None
+        self,
+        snapshot: Snapshot,
+        quirks: Mode | frozenset[Quirk] | None = None,
+        claims: Sequence[ResourceClaim] | None = None,
+        steps: int = STEPS,
     ) -> Question:
         return Question(
             snapshot,
-            self.claims,
+            self.claims if claims is None else claims,
             features=self.features,
             quirks=self.quirks if quirks is None else quirks,
-            budget=Budget(steps=STEPS, stop=self.stop),
+            budget=Budget(steps=steps, stop=self.stop),
         )
 
-    def _asked(self, snapshot: Snapshot) -> tuple[Outcome, list[str]]:
-        """The outcome as a run would have it, and all nodes that fit."""
-        outcome = self._question(snapshot).on_first_of(self.names)
-        if not isinstance(outcome, Fits):
-            return outcome, []
-        answers = self._question(snapshot).on_nodes(self.names)
-        return outcome, list(answers.fitting)
+    def _asked(self, question: Question, survey: Survey) -> Asked:
+        """The outcome as a run would have it, and all nodes that fit.
+
+        Nodes about which counting says enough are not searched.
+        """
+        decision = survey.decision
+        examples = decision.examples(self.names) if decision else self.names
+        found, error = question.first_of(examples)
+        if found is None:
+            return Asked(DoesNotFit("", self._why(question, survey, error)), decision)
+        if isinstance(found, GaveUp):
+            return Asked(found, decision)
+        return Asked(found, decision, self._fitting(decision, examples))
+
+    def _fitting(self, decision: Decision | None, examples: Sequence[str]) -> list[str]:
+        """All nodes that fit: those that do for sure, and those that are like one that
+        the engine says fits."""
+        sure = decision.fitting if decision else frozenset()
+        open_names = [name for name in examples if name not in sure]
+        fitting = set(self._question(self.snapshot).on_nodes(open_names).fitting)
+        likeness = decision.likeness if decision else {}
+        alike = {likeness[name] for name in fitting if name in likeness}
+        return [
+            name
+            for name in self.names
+            if name in sure or name in fitting or likeness.get(name) in alike
+        ]
+
+    def _why(
+        self, question: Question, survey: Survey, error: AllocationError | None
+    ) -> str:
+        if not self.names:
+            return question.why(self.names)
+        by_name = survey.by_name()
+        kin = [(name, by_name[name]) for name in self.names]
+        counts = {name: k.counts for name, k in kin if not k.error}
+        return question.reason(counts, len(self.names) - len(counts), error)
 
     def _verdict(self, outcome: Outcome) -> Verdict:
         if isinstance(outcome, Fits):
@@ -154,42 +259,44 @@ class _Explaining:
             return "undecided"
         empty = dataclasses.replace(self.snapshot, in_use=NOTHING_IN_USE)
         try:
-            found = self._question(empty).fits_on_first_of(self.names)
+            found = self._fits(self._question(empty))
+        except Stopped:
+            return "undecided"
         except AllocationError:
             return "hopeless"
         if isinstance(found, Fits):
             return "full"
         return "undecided" if isinstance(found, GaveUp) else "hopeless"
 
+    def _fits(self, question: Question) -> Fits | GaveUp | None:
+        """The first node that fits. Raises Stopped besides what the question raises."""
+        decision = decision_on(question, self.names, self.stop)
+        examples = decision.examples(self.names) if decision else self.names
+        return question.fits_on_first_of(examples)
+
     def _relaxing(self, survey: Survey) -> Relaxing:
         def fits(
             snapshot: Snapshot, claims: Sequence[ResourceClaim]
         ) -> Fits | GaveUp | None:
-            question = Question(
-                snapshot,
-                claims,
-                features=self.features,
-                quirks=self.quirks,
-                budget=Budget(steps=STEPS_OF_A_PROOF, stop=self.stop),
-            )
-            return question.fits_on_first_of(self.names)
+            question = self._question(snapshot, claims=claims, steps=STEPS_OF_A_PROOF)
+            return self._fits(question)
 
         return Relaxing(survey, self.claims, prover(fits), self.stop)
 
     # --- the two modes ---
 
-    def _difference(self, outcome: Outcome) -> Difference | None:
+    def _difference(self, asked: Asked) -> Difference | None:
         """Where the 1.36 scheduler answers otherwise than documented."""
-        if isinstance(outcome, GaveUp):
+        if isinstance(asked.outcome, GaveUp):
             return None
         other: Mode = "none" if self.quirks == "1.36" else "1.36"
-        fits = isinstance(outcome, Fits)
-        if self._fits_with(other) == fits:
+        fits = isinstance(asked.outcome, Fits)
+        if self._fits_with(other, asked) == fits:
             return None
         scheduler = fits if self.quirks == "1.36" else not fits
         guilty = [
             quirk
-            for quirk in sorted(ALL)
+            for quirk in sorted(telling_quirks(self._question(self.snapshot, ALL)))
             if self._fits_with(ALL - {quirk}) != scheduler
         ]
         return Difference(
@@ -199,13 +306,25 @@ class _Explaining:
             sentence=sentences.difference(guilty, scheduler_fits=scheduler),
         )
 
-    def _fits_with(self, quirks: Mode | frozenset[Quirk]) -> bool:
+    def _fits_with(
+        self, quirks: Mode | frozenset[Quirk], asked: Asked | None = None
+    ) -> bool:
+        """Whether it fits in another mode; ``asked`` is what was found in this one."""
         try:
             question = self._question(self.snapshot, quirks)
-            found = question.fits_on_first_of(self.names)
+            found = question.fits_on_first_of(self._open_to(question, asked))
         except DRAError:
             return False
         return isinstance(found, Fits)
+
+    def _open_to(self, question: Question, asked: Asked | None) -> Sequence[str]:
+        """Nodes of which the answer to another mode's question is not known yet."""
+        if asked is None or asked.decision is None:
+            return self.names
+        if not asked.decision.holds_for(question):
+            return self.names
+        failing = asked.decision.counted.difference(asked.fitting)
+        return [name for name in self.names if name not in failing]
 
     # --- nodes ---
 
@@ -244,6 +363,20 @@ class _Explaining:
             for (yes, words, requests), names in by_words.items()
         ]
         return sorted(groups, key=_nearness)
+
+
+def _given(outcome: Fits) -> tuple[Given, ...]:
+    return tuple(
+        Given(
+            claim=index,
+            request=result.request,
+            device=DeviceID(result.driver, result.pool, result.device),
+            admin=bool(result.admin_access),
+            consumed={n: str(q) for n, q in (result.consumed_capacity or {}).items()},
+        )
+        for index, allocation in enumerate(outcome.allocations)
+        for result in allocation.devices.results or ()
+    )
 
 
 def _nearness(group: NodeGroup) -> tuple[bool, int, int, tuple[str, ...]]:

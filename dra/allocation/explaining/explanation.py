@@ -161,6 +161,20 @@ class Relaxation(msgspec.Struct, frozen=True):
     spec: dict[str, Any] | None = None
 
 
+class Given(msgspec.Struct, frozen=True):
+    """A device that a claim would get on the first node where everything fits.
+
+    ``claim`` is the claim's index. ``consumed`` is what a share takes of the device's
+    capacities, in the spelling of a result; empty for a device that is had alone.
+    """
+
+    claim: int
+    request: str
+    device: DeviceID
+    admin: bool = False
+    consumed: dict[str, str] = {}
+
+
 class Difference(msgspec.Struct, frozen=True):
     """Where the scheduler's answer and the documented one part.
 
@@ -176,8 +190,8 @@ class Difference(msgspec.Struct, frozen=True):
 class Explanation(msgspec.Struct, frozen=True):
     """The answer to "does it fit, and if not why".
 
-    ``node`` is the first node where it fits, ``fitting`` how many of ``nodes``
-    do. ``complete`` is False where the budget ended before everything was found
+    ``node`` is the first node where it fits, ``given`` what it would get there,
+    ``fitting`` how many of ``nodes`` do. ``complete`` is False where the budget ended before everything was found
     out; what is there is true all the same.
     """
 
@@ -192,3 +206,4 @@ class Explanation(msgspec.Struct, frozen=True):
     relaxations: tuple[Relaxation, ...] = ()
     difference: Difference | None = None
     complete: bool = True
+    given: tuple[Given, ...] = ()

@@ -18,12 +18,14 @@ from dra.allocation.explaining.explanation import (
     RequestReason,
     Stage,
 )
+from dra.allocation.explaining.holders import held_by
 from dra.allocation.explaining.surveying import Survey
 from dra.allocation.request import Ask
+from dra.allocation.traits import kinds, rule_taints
 from dra.cel.catalog import value_text
 from dra.cel.explain import Term
 from dra.cel.explain import explain as explain_terms
-from dra.cel.selection import TRUE, Stop
+from dra.cel.selection import TRUE, Part, Stop, combinations
 from dra.cel.table import DeviceTable
 from dra.cel.terms import TermProgram, split
 from dra.errors import NotSupportedError
@@ -35,8 +37,6 @@ type Mask = NDArray[np.bool_]
 MOST_LOSSES: Final = 8
 MOST_MISSES: Final = 5
 MOST_VALUES: Final = 3
-_LOOKED_AT: Final = 5_000
-"""Devices whose holders and taints are looked at one by one."""
 
 
 def request_reason(survey: Survey, ask: Ask, stop: Stop | None = None) -> RequestReason:
@@ -54,7 +54,7 @@ def request_reason(survey: Survey, ask: Ask, stop: Stop | None = None) -> Reques
         everything=ask.everything,
         stages=tuple(_Funnel(survey, ask, stop).stages()),
         agreements=tuple(_agreements(survey, ask)),
-        misses=tuple(_misses(survey, ask)),
+        misses=tuple(_misses(survey, ask, stop)),
         nodes=sum(len(k.names) for k in kin if k.counts[ask].enough),
         best_node=best.names[0] if best else "",
         best=best.counts[ask].most if best else 0,
@@ -110,12 +110,19 @@ class _Funnel:
         ):
             kept = left & (standing > lost)
             gone = left & ~kept
-            yield self._stage(code, left, kept, found(gone, lost) if gone.any() else ())
+            losses, more = found(gone, lost) if gone.any() else ([], 0)
+            yield self._stage(code, left, kept, losses, more)
             left = kept
 
     def _stage(
-        self, code: str, before: Mask, after: Mask, losses: Sequence[Loss]
+        self,
+        code: str,
+        before: Mask,
+        after: Mask,
+        losses: Sequence[Loss],
+        more: int = 0,
     ) -> Stage:
+        """``more`` losses are not among ``losses``: they exclude fewer devices."""
         found = sorted(
             (loss for loss in losses if loss.devices), key=lambda loss: -loss.devices
         )
@@ -124,15 +131,21 @@ class _Funnel:
             int(after.sum()),
             int(before.sum()) - int(after.sum()),
             tuple(found[:MOST_LOSSES]),
-            max(0, len(found) - MOST_LOSSES),
+            max(0, len(found) - MOST_LOSSES) + more,
         )
 
     def _elsewhere(self, rows: Mask) -> list[Loss]:
         """Devices that belong to nodes that were not tried, by node."""
+        lost = np.flatnonzero(rows)
+        blocks = self.table.listing.blocks
+        starts = np.array([block.start for block in blocks] if len(lost) else [0])
+        at, numbers = np.unique(
+            np.searchsorted(starts, lost, side="right") - 1, return_counts=True
+        )
         tally: Counter[str] = Counter()
-        for piece, _, start, stop in self.table.listing.blocks:
-            number = int(rows[start:stop].sum())
-            if number and piece is not None:
+        for place, number in zip(at.tolist(), numbers.tolist(), strict=True):
+            piece = blocks[place].slice
+            if piece is not None:
                 tally[piece.spec.node_name or ""] += number
         return [
             Loss("node", name, number, note="" if name else "reachable from no node")
@@ -157,7 +170,7 @@ class _Funnel:
         except NotSupportedError:
             return []
         losses = [
-            Loss("term", term.text, term.false, alone=term.excludes_alone)
+            Loss("term", term.text, term.false, alone=term.false_alone)
             for term in conjuncts(explained.term)
         ]
         losses += [
@@ -166,20 +179,30 @@ class _Funnel:
         ]
         return losses
 
-    def _holders(self, gone: Mask, _: Standing) -> list[Loss]:
-        in_use = self.survey.question.snapshot.in_use
-        tally: Counter[str] = Counter()
-        for row in np.flatnonzero(gone)[:_LOOKED_AT].tolist():
-            holders = in_use.holders(self.table.ids[row])
-            tally.update({f"{h.namespace}/{h.claim}" for h in holders})
-        return [Loss("claim", name, number) for name, number in tally.items()]
+    def _holders(self, gone: Mask, _: Standing) -> tuple[list[Loss], int]:
+        held = held_by(self.survey.question.snapshot, self.table)
+        return held.losses(np.flatnonzero(gone), MOST_LOSSES)
 
-    def _taints(self, gone: Mask, _: Standing) -> list[Loss]:
-        rules = TaintRules(self.survey.question.snapshot.taint_rules.values())
+    def _taints(self, gone: Mask, _: Standing) -> tuple[list[Loss], int]:
+        """Devices with the same taints are looked at once."""
+        snapshot = self.survey.question.snapshot
+        rows = np.flatnonzero(gone)
+        kind = self.table.made_by(kinds)
+        parts = [Part(kind.codes[rows], kind.size)]
+        ruled = rule_taints(snapshot, self.table)
+        if ruled is not None:
+            parts.append(Part(ruled.codes[rows], len(ruled.meanings)))
+        which = combinations(parts, len(rows)).which
+        numbers = np.bincount(which)
+        first = np.full(len(numbers), len(rows), np.intp)
+        np.minimum.at(first, which, np.arange(len(rows)))
+        rules = TaintRules(snapshot.taint_rules.values())
         tally: Counter[str] = Counter()
-        for row in np.flatnonzero(gone)[:_LOOKED_AT].tolist():
-            tally.update(map(taint_text, self._kept_away_by(row, rules)))
-        return [Loss("taint", name, number) for name, number in tally.items()]
+        for place in np.argsort(first).tolist():
+            taints = self._kept_away_by(int(rows[first[place]]), rules)
+            for text in {taint_text(taint): None for taint in taints}:
+                tally[text] += int(numbers[place])
+        return [Loss("taint", name, number) for name, number in tally.items()], 0
 
     def _kept_away_by(self, row: int, rules: TaintRules) -> list[DeviceTaint]:
         own = self.table.listing.devices[row].taints or ()
@@ -191,16 +214,17 @@ class _Funnel:
             if untolerated((taint,), tolerations) is not None
         ]
 
-    def _shortages(self, _: Mask, lost: Standing) -> list[Loss]:
+    def _shortages(self, _: Mask, lost: Standing) -> tuple[list[Loss], int]:
         what = "capacity" if lost is Standing.NO_CAPACITY else "counter"
         tally: Counter[tuple[str, str]] = Counter()
         for (standing, name, note), number in self.survey.shortages[self.ask].items():
             if standing is lost:
                 tally[name, note] += number
-        return [
+        losses = [
             Loss(what, name, number, note=note)  # type: ignore[arg-type]  # see above
-            for (name, note), number in tally.items()
+            for (name, note), number in sorted(tally.items())
         ]
+        return losses, 0
 
 
 def taint_text(taint: DeviceTaint) -> str:
@@ -247,7 +271,7 @@ def _agreements(survey: Survey, ask: Ask) -> Iterator[Agreement]:
         before = [k for k in kin if k.counts[ask].free >= k.counts[ask].needed]
         after = [k for k in before if limit(k.counts[ask]).most >= k.counts[ask].needed]
         best = max(before or kin, key=lambda k: limit(k.counts[ask]).most)
-        found = limit(best.counts[ask])
+        found = survey.limit(best, ask, place)
         yield Agreement(
             attribute=sample.attribute,
             distinct=sample.distinct,
@@ -263,7 +287,7 @@ def _agreements(survey: Survey, ask: Ask) -> Iterator[Agreement]:
 # --- nearest misses ---
 
 
-def _misses(survey: Survey, ask: Ask) -> list[Miss]:
+def _misses(survey: Survey, ask: Ask, stop: Stop | None) -> list[Miss]:
     """Free devices that one term of one selector alone excludes."""
     table = survey.table
     of_class = len(ask.device_class.spec.selectors or ())
@@ -272,7 +296,7 @@ def _misses(survey: Survey, ask: Ask) -> list[Miss]:
         for position, expression in enumerate(ask.chain)
         for text, term in terms_of(table, expression)
     ]
-    said = [_outcomes(table, term) for _, _, term in terms]
+    said = [_outcomes(table, term, stop) for _, _, term in terms]
     if any(found is None for found in said):
         return []
     passed = [found == TRUE for found in said]
@@ -307,9 +331,11 @@ def terms_of(table: DeviceTable, expression: str) -> list[tuple[str, TermProgram
     return [(conditions[p].text, TermProgram(program, conditions[p])) for p in parts]
 
 
-def _outcomes(table: DeviceTable, term: TermProgram) -> NDArray[np.uint8] | None:
+def _outcomes(
+    table: DeviceTable, term: TermProgram, stop: Stop | None
+) -> NDArray[np.uint8] | None:
     try:
-        return table.select(term).outcomes
+        return table.select(term, stop=stop).outcomes
     except NotSupportedError:
         return None
 

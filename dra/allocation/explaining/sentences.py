@@ -51,7 +51,7 @@ def _fits(found: Explanation, outcome: Fits) -> str:
 
 def refused(error: DRAError) -> str:
     text = str(error)
-    return f"It cannot be asked: {text[:1].upper()}{text[1:]}."
+    return f"It cannot be allocated: {text[:1].upper()}{text[1:]}."
 
 
 _SOME_NODE: Final = "(node)"

@@ -7,46 +7,52 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dra.allocation.capacity import share_of
 from dra.allocation.counts import (
     Counts,
+    Limit,
     Standing,
-    availability,
+    availabilities,
     candidates,
+    count,
     counts_of,
     standings,
+    terms_of,
 )
 from dra.allocation.errors import AllocationError
+from dra.allocation.explaining.census import Census, NotCountable
+from dra.allocation.explaining.deciding import Decision
+from dra.allocation.explaining.shortages import Shortage, Shortages, shortage_of
 from dra.allocation.groups import Signature
 from dra.allocation.layout import NodeView
 from dra.allocation.placing import Question
 from dra.allocation.request import Ask, ClaimPlan
 from dra.allocation.search import Search
-from dra.allocation.sweep import Sweep
-from dra.allocation.views import Candidate
-from dra.objects import DeviceCapacity
-from dra.quantity import Format, Quantity, read
+from dra.allocation.sweep import FEW, Sweep
+from dra.cel.selection import Stop, Stopped
+from dra.errors import NotSupportedError
 
 type Standings = NDArray[np.uint8]
-type Shortages = Counter[tuple[Standing, str, str]]
-"""Devices by what is short: standing, name of the counter or capacity, in words."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Kin:
     """Nodes that are alike: ``counts`` by request are those of each of them.
 
-    ``error`` says why they have no answer at all.
+    ``error`` says why they have no answer at all. ``counted``: the limits in
+    ``counts`` lack the values, see :meth:`Survey.limit`.
     """
 
     names: list[str]
     counts: dict[Ask, Counts]
     error: str = ""
+    counted: bool = False
 
 
 class Survey:
@@ -57,8 +63,20 @@ class Survey:
     those of the snapshot's device table.
     """
 
-    def __init__(self, question: Question, node_names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        question: Question,
+        node_names: Sequence[str],
+        stop: Stop | None = None,
+        *,
+        counting: bool = True,
+    ) -> None:
+        """``counting`` nodes where that will do is quicker and finds the same.
+
+        Raises :class:`~dra.cel.selection.Stopped` when ``stop`` said so.
+        """
         self.question = question
+        self.stop = stop
         self.table = question.snapshot.devices(
             lists=question.features.list_type_attributes
         )
@@ -74,21 +92,69 @@ class Survey:
         self.unusable: Counter[tuple[str, str, str]] = Counter()
         """Devices by pool that cannot be used: driver, pool, why."""
         self.kin: list[Kin] = []
-        self._survey(node_names)
+        self.census: Census | None = None
+        left = node_names
+        if counting and len(node_names) >= FEW:
+            left = self._count(node_names)
+        self._survey(left)
+        ranks = {name: rank for rank, name in enumerate(node_names)}
+        self.kin.sort(key=lambda kin: ranks[kin.names[0]])
 
     def _nothing(self) -> Standings:
         return np.zeros(len(self.table), np.uint8)
+
+    def _count(self, node_names: Sequence[str]) -> Sequence[str]:
+        """What can be said of nodes without looking at each of them; those left over."""
+        try:
+            census = Census(self.question, node_names, closely=True, stop=self.stop)
+        except (NotCountable, NotSupportedError):
+            return node_names
+        self.census = census
+        for ask in self.claims:
+            self.standing[ask] = census.standing[ask].copy()
+            self.available[ask] = census.available[ask].copy()
+            self.shortages[ask] = census.shortages[ask].copy()
+        for places in census.alike():
+            names = [census.names[place] for place in places.tolist()]
+            first = int(places[0])
+            counts = {ask: census.counts(ask, first) for ask in self.claims}
+            self.kin.append(Kin(names, counts, counted=True))
+        return census.left
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        """What counting says of whether nodes fit; None: nothing."""
+        if self.census is None or self.question.quirks:
+            return None
+        try:
+            return Decision(self.census)
+        except NotCountable:
+            return None
+
+    def limit(self, kin: Kin, ask: Ask, place: int) -> Limit:
+        """One limit of the first of these nodes, with its values."""
+        if not kin.counted:
+            return kin.counts[ask].limits[place]
+        search = self.question.prepared(kin.names[0])
+        return count(search, self.claims[ask], ask).limits[place]
+
+    def by_name(self) -> dict[str, Kin]:
+        """The kin of each node."""
+        return {name: kin for kin in self.kin for name in kin.names}
 
     def _survey(self, node_names: Sequence[str]) -> None:
         # Closely: it also says what could be had if selectors were otherwise.
         sweep = Sweep(self.question, expected=len(node_names), closely=True)
         alike: dict[Signature, tuple[Kin, _Seen]] = {}
-        for name in node_names:
+        for number, name in enumerate(node_names):
+            if self.stop is not None and self.stop():
+                raise Stopped(number, len(node_names))
             try:
                 view = self.question.layout.view(name)
                 signature = sweep.signature(view)
                 known = None if signature is None else alike.get(signature)
                 if known is None:
+                    sweep.tell(view)
                     known = self._look(name)
                     self.kin.append(known[0])
                     if signature is not None:
@@ -153,67 +219,46 @@ class _Seen:
         self.codes: dict[Ask, Standings] = {}
         self.available: dict[Ask, Standings] = {}
         self.shortages: dict[Ask, Shortages] = {}
+        known: dict[Hashable, _Terms] = {}
         for ask in asks:
-            found = self.standings[ask] = standings(search, ask)
-            free = [
-                availability(search, ask, candidate)
-                if standing is Standing.UNWANTED
-                else standing
-                for candidate, standing in zip(candidates(search), found, strict=True)
-            ]
-            self.codes[ask] = np.array(found, np.uint8)
-            self.available[ask] = np.array(free, np.uint8)
-            self.shortages[ask] = Counter(_shortages(search, ask, found))
+            terms = known.get(terms_of(ask))
+            if terms is None:
+                terms = known[terms_of(ask)] = _Terms(search, ask)
+            found = self.standings[ask] = standings(search, ask, terms.available)
+            codes = self.codes[ask] = np.array(found, np.uint8)
+            self.available[ask] = np.where(
+                codes == Standing.UNWANTED, terms.codes, codes
+            )
+            alike = Counter(
+                terms.shortages(place)
+                for place in np.flatnonzero(np.isin(codes, _SHORT)).tolist()
+            )
+            short: Shortages = Counter()
+            for lacking, devices in alike.items():
+                for what in lacking:
+                    short[what] += devices
+            self.shortages[ask] = short
 
 
-def _shortages(
-    search: Search, ask: Ask, found: Sequence[Standing]
-) -> Iterator[tuple[Standing, str, str]]:
-    for candidate, standing in zip(candidates(search), found, strict=True):
-        if standing is Standing.NO_COUNTERS:
-            for (set_name, counter), missing in search.bookings.counters.shortage(
-                candidate
-            ).items():
-                yield standing, f"{counter} of {set_name}", f"{_text(missing)} short"
-        elif standing is Standing.NO_CAPACITY:
-            yield standing, *_capacity_shortage(search, ask, candidate)
+_SHORT: Final = (Standing.NO_CAPACITY, Standing.NO_COUNTERS)
 
 
-def _capacity_shortage(
-    search: Search, ask: Ask, candidate: Candidate
-) -> tuple[str, str]:
-    """The first capacity that the device lacks, and in words how."""
-    published = candidate.device.capacity or {}
-    unknown = next((name for name in ask.capacity if name not in published), None)
-    if unknown is not None:
-        return unknown, "not published by the device"
-    share = share_of(ask, candidate)
-    if share is None:
-        return _refused_amount(ask, published)
-    used = search.bookings.used(candidate)
-    for name, amount in share.amounts.items():
-        left = share.totals[name] - used.get(name, 0)
-        if amount.nanos > left:
-            return name, f"{_text(amount.nanos)} wanted, {_text(left)} left"
-    return "", ""
+class _Terms:
+    """Devices of a node as requests on the same terms see them: looked at once for all."""
 
+    def __init__(self, search: Search, ask: Ask) -> None:
+        self.search = search
+        self.ask = ask
+        self.available = availabilities(search, ask)
+        self.codes = np.array(self.available, np.uint8)
+        self._candidates = list(candidates(search))
+        self._short: dict[int, tuple[Shortage, ...]] = {}
 
-def _refused_amount(
-    ask: Ask, published: Mapping[str, DeviceCapacity]
-) -> tuple[str, str]:
-    """The capacity of which the device's policy does not give out what is asked."""
-    for name, wanted in ask.capacity.items():
-        policy = published[name].request_policy
-        limits = policy.valid_range if policy else None
-        if limits and limits.max is not None and read(limits.max) < read(wanted):
-            return name, f"{wanted} wanted, more than the most it gives, {limits.max}"
-    names = ", ".join(ask.capacity)
-    return names, "the device's policy does not give out such an amount"
-
-
-def _text(nanos: int) -> str:
-    whole, rest = divmod(nanos, 10**9)
-    if rest:
-        return str(read(f"{nanos}n"))
-    spellings = (str(Quantity.of(whole, f)) for f in (Format.DECIMAL, Format.BINARY))
-    return min(spellings, key=len)
+    def shortages(self, place: int) -> tuple[Shortage, ...]:
+        """What the device at a place lacks."""
+        found = self._short.get(place)
+        if found is None:
+            candidate, standing = self._candidates[place], self.available[place]
+            found = tuple(shortage_of(self.search, self.ask, candidate, standing))
+            self._short[place] = found
+        return found

@@ -10,8 +10,8 @@ from dra.cel.advice.warnings import Warning  # noqa: A004 - the word of the fiel
 from dra.cel.ast import Comprehension, Node, children
 from dra.cel.cost import LIMIT
 from dra.cel.errors import CompileError, Issue
-from dra.cel.evaluator import LOOPS
 from dra.cel.program import Program, compile  # noqa: A004 - the word of the field
+from dra.cel.turns import LOOPS
 from dra.errors import NotSupportedError
 
 _CLOSE: Final = LIMIT * 4 // 5

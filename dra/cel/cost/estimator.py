@@ -15,7 +15,8 @@ from dra.cel.ast import (
     Select,
 )
 from dra.cel.checker import Checked
-from dra.cel.cost.calls import Argument, CallCost, call_cost
+from dra.cel.cost.arguments import Argument, CallCost
+from dra.cel.cost.calls import call_cost
 from dra.cel.cost.ranges import (
     LIST_COST,
     MAP_COST,
@@ -27,7 +28,7 @@ from dra.cel.cost.ranges import (
     fixed,
 )
 from dra.cel.cost.sizes import NOWHERE, Path, root, size_at
-from dra.cel.macros import ACCUMULATOR
+from dra.cel.expansions import ACCUMULATOR
 from dra.cel.stack import Depth
 from dra.cel.types import Type
 

@@ -8,11 +8,11 @@ from typing import Final
 
 from dra.cel import budget
 from dra.cel import types as t
+from dra.cel.arithmetic import add
 from dra.cel.cost.ranges import LIMIT
 from dra.cel.declarations import Declarations
 from dra.cel.errors import CostExceededError, EvaluationError
 from dra.cel.operators import (
-    add,
     comparable,
     compare,
     contains,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dra.cel import types as t
+from dra.cel.arithmetic import TIMESTAMP_MIN
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
-from dra.cel.operators import TIMESTAMP_MIN, type_name
+from dra.cel.operators import type_name
 from dra.cel.values import NONE, Duration, Optional, Timestamp, Value
 
 _V = t.param("V")

@@ -11,13 +11,9 @@ from typing import Final
 
 from dra.cel import budget
 from dra.cel import types as t
+from dra.cel.arithmetic import DURATION_MAX, DURATION_MIN, make_timestamp
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
-from dra.cel.operators import (
-    DURATION_MAX,
-    DURATION_MIN,
-    make_timestamp,
-)
 from dra.cel.values import Duration, Timestamp
 
 _SECOND: Final = 10**9

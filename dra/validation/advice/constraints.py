@@ -75,10 +75,17 @@ def _constraint(
 ) -> Found:
     column = scene.column("attributes", name)
     parts = list(_parts(column, names, demands, scene))
-    lacking = [part for part in parts if not part.having.any()]
+    derived = {part.demand.name for part in parts if _derives(part.demand, name, scene)}
+    lacking = [
+        part
+        for part in parts
+        if part.demand.name not in derived and not part.having.any()
+    ]
     if lacking:
         yield _missing(name, lacking[0], parts, field, scene, matches=matches)
         return
+    if derived:
+        return  # Only evaluating tells what its values are.
     for part in parts:
         yield from _partly(name, part, field)
     if column is None or not parts:
@@ -105,6 +112,15 @@ def _parts(
         rows = demand.rows(scene)
         if rows is not None and rows.any():
             yield Part(demand, rows, scene.having(column, rows))
+
+
+def _derives(demand: Demand, name: str, scene: Scene) -> bool:
+    """Whether an alternative makes the attribute by itself."""
+    return scene.gates.derived_attributes and any(
+        one.get("name") == name
+        for ask in demand.asks
+        for one in ask.details.get("derivedAttributes") or ()
+    )
 
 
 # --- who has the attribute ------------------------------------------------------------------
@@ -289,18 +305,30 @@ def _places(column: Column, parts: Sequence[Part], scene: Scene) -> Places:
     found = _enough(column, _union(parts), total, scene)
     for part in parts:
         here = _enough(column, part.having, part.demand.count, scene)
-        found = np.intersect1d(found, here, assume_unique=True)
+        found = found[np.isin(found, here, assume_unique=True)]
     return found
 
 
 def _enough(column: Column, mask: Mask, count: int, scene: Scene) -> Places:
     """Pairs of node and value with ``count`` of the devices, or one that is shared."""
-    places, counts = np.unique(_pairs(column, mask, scene), return_counts=True)
+    enough = _often(_pairs(column, mask, scene), count)
     shared = mask & scene.shareable
-    enough: Places = places[counts >= count]
     if shared.any():
         enough = np.union1d(enough, _pairs(column, shared, scene))
     return enough
+
+
+def _often(keys: Places, least: int) -> Places:
+    """The numbers that are there that often, in order."""
+    if int(keys.max(initial=0)) < _DENSE * len(keys):
+        return np.flatnonzero(np.bincount(keys) >= least)
+    distinct, counts = np.unique(keys, return_counts=True)
+    found: Places = distinct[counts >= least]
+    return found
+
+
+_DENSE: Final = 16
+"""So many times as large as there are numbers, and counting beats sorting."""
 
 
 def _pairs(column: Column, mask: Mask, scene: Scene) -> Places:

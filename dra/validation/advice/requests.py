@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from dra import quantity
+from dra.allocation.traits import kinds
 from dra.cel.advice import advise as advise_expression
 from dra.cel.advice import explain_error
 from dra.cel.columns import Column
@@ -15,7 +16,7 @@ from dra.cel.errors import CompileError
 from dra.cel.likeness import closest
 from dra.cel.program import compile as compile_expression
 from dra.errors import NotSupportedError, QuantityError
-from dra.objects import DeviceCapacity
+from dra.names import split_qualified_name
 from dra.quantity import Quantity
 from dra.validation.advice.advice import Advice, counted
 from dra.validation.advice.asks import Ask, Demand
@@ -183,7 +184,7 @@ def _capacities(ask: Ask, candidates: Candidates, scene: Scene) -> Found:
         if not columns:
             yield _unknown_capacity(name, field, mask, drivers, scene)
             continue
-        most = max(_most(column, mask) for column in columns)
+        most = max(_most(column, mask, scene) for column in columns)
         if amount > most:
             yield Advice(
                 "capacity-too-big",
@@ -217,22 +218,34 @@ def _unknown_capacity(
     )
 
 
-def _most(column: Column, mask: Mask) -> Quantity:
-    """The largest amount that one device can give to one request."""
+def _most(column: Column, mask: Mask, scene: Scene) -> Quantity:
+    """The largest amount that one device can give to one request.
+
+    Devices of one size may have different policies, so each kind of device is asked.
+    """
     best = quantity.ZERO
-    for code in np.unique(column.codes[mask]).tolist():
-        raw = column.raws[code]
-        if not isinstance(raw, DeviceCapacity):
-            continue
+    rows = np.flatnonzero(scene.having(column, mask))
+    _, first = np.unique(scene.table.made_by(kinds).codes[rows], return_index=True)
+    for row in rows[first].tolist():
         try:
-            offered = quantity.read(raw.value)
-            limits = raw.request_policy and raw.request_policy.valid_range
-            if limits and limits.max is not None:
-                offered = min(offered, quantity.read(limits.max))
+            best = max(best, _offered(column, row, scene))
         except QuantityError:
             continue
-        best = max(best, offered)
     return best
+
+
+def _offered(column: Column, row: int, scene: Scene) -> Quantity:
+    """What a device gives of the capacity at most."""
+    listing = scene.table.listing
+    wanted = (column.read.domain, column.read.identifier)
+    for name, capacity in listing.capacity[row].items():
+        if split_qualified_name(name, listing.drivers[row]) == wanted:
+            offered = quantity.read(capacity.value)
+            limits = capacity.request_policy and capacity.request_policy.valid_range
+            if limits and limits.max is not None:
+                return min(offered, quantity.read(limits.max))
+            return offered
+    return quantity.ZERO
 
 
 # --- numbers ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ because the API server tells it from none in a few places.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, override
@@ -33,20 +34,20 @@ class Reading:
     unknown: list[str] = field(default_factory=list)
 
 
-class Shape:
+class Shape(ABC):
     """A type of the API. ``go`` is its name in messages."""
 
     go: str
     keeps_zero = False
     """Whether an empty value is kept apart from one that is not set."""
 
+    @abstractmethod
     def read(self, raw: Any, path: str, owner: str, reading: Reading) -> Any:
         """The decoded value of ``raw``, which is not None. Raises :class:`Mismatch`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def zero(self) -> Any:
         """What null means inside a list or a map, and an unset field."""
-        raise NotImplementedError
 
     def write(self, value: Any) -> Any:
         """The value as the API server sends it."""

@@ -116,6 +116,15 @@ def test_without_nodes_the_reason_says_so():
     )
 
 
+def test_where_all_nodes_are_ruled_out_the_reason_is_not_that_they_are_gone():
+    found = place(cluster(node("n1")), [wanted(exactly())], node_names=[])
+
+    assert isinstance(found, DoesNotFit)
+    assert found.reason == (
+        "There is no node to try: the pod may run on none that takes new pods."
+    )
+
+
 # --- reasons --------------------------------------------------------------------
 
 

@@ -84,16 +84,20 @@ def test_every_term_is_counted_as_if_it_were_asked_alone(expression):
 def test_a_term_counts_where_changing_it_alone_changes_the_answer(expression):
     program = cel.compile(expression)
     before = outcomes(program, DEVICES)
-    for term in _all(explain(program, TABLE).term):
+    terms = _all(explain(program, TABLE).term)
+    for term, condition in zip(terms, split(program), strict=True):
+        said = outcomes(TermProgram(program, condition), DEVICES)
         start, end = expression[: term.start], expression[term.end :]
         yes = outcomes(cel.compile(f"{start}true{end}"), DEVICES)
         no = outcomes(cel.compile(f"{start}false{end}"), DEVICES)
-        excludes = admits = 0
-        for was, *after in zip(before, yes, no, strict=True):
+        excludes = false = admits = 0
+        for was, here, *after in zip(before, said, yes, no, strict=True):
             may = {answer is True for answer in after}
             excludes += was is not True and True in may
+            false += was is not True and True in may and here is False
             admits += was is True and False in may
         assert (term.excludes_alone, term.admits_alone) == (excludes, admits), term.text
+        assert term.false_alone == false, term.text
 
 
 # --- what it says of a cluster ---

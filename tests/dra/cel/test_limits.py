@@ -19,7 +19,7 @@ from dra.cel import budget
 from dra.cel.cost.ranges import MAXIMUM
 from dra.errors import NotSupportedError
 from dra.objects import DeviceAttribute, DeviceCapacity
-from tests.dra.cel import hostile
+from tests.dra.cel import hostile, hostile_library, hostile_parts
 from tests.dra.cel.effort import some
 
 COMPILE_SECONDS = 0.5
@@ -123,14 +123,14 @@ def test_only_what_doubles_is_more_than_we_compile():
 )
 def test_249_levels_compile_and_run(name):
     opening, closing = hostile.PAIRS[name]
-    text = hostile.wrap(opening, "true", closing, 249)
+    text = hostile_parts.wrap(opening, "true", closing, 249)
     program = _compile(f"[{text}].size() == 1" if name == "format" else text)
     # The others are no selectors, or their calls take no such argument.
     if program is not None:
         assert "not supported" not in str(_evaluate(program))
     if closing:
         with pytest.raises(cel.CompileError):
-            cel.compile(hostile.wrap(opening, "true", closing, 300))
+            cel.compile(hostile_parts.wrap(opening, "true", closing, 300))
 
 
 def _deep(levels: int, work: Callable[[], object]) -> object:
@@ -144,7 +144,7 @@ def test_a_caller_deep_in_its_own_stack_gets_the_same_answer():
 
 def test_no_evaluation_takes_long():
     slow: dict[str, float] = {}
-    for name, text in some(hostile.runs(), one_in=20):
+    for name, text in some(hostile_library.runs(), one_in=20):
         program = _compile(text)
         if program is None:
             continue
@@ -161,7 +161,7 @@ def test_no_evaluation_takes_long():
     "name", ["all, free terms", "free conditions", "many patterns too large"]
 )
 def test_what_goes_on_for_too_long_is_not_supported(name):
-    program = cel.compile(dict(hostile.runs())[name])
+    program = cel.compile(dict(hostile_library.runs())[name])
     with pytest.raises(NotSupportedError):
         program.evaluate(GPU)
 
@@ -179,9 +179,9 @@ def test_the_budget_of_an_evaluation_is_its_own():
 
 _MEASURE = """
 import resource, sys
-from tests.dra.cel import hostile, test_limits
+from tests.dra.cel import hostile_library, test_limits
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for name, text in hostile.runs():
+for name, text in hostile_library.runs():
     if name in sys.argv[1:]:
         test_limits._evaluate(test_limits.cel.compile(text))
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)

@@ -9,7 +9,7 @@ import pytest
 
 from dra.allocation.features import Features
 from dra.validation import Gates
-from dra.validation.gates import ALL_OF_1_36
+from dra.validation.gates import ALL_OF_1_36, GATE_NAMES
 from tests.dra.validation.objects import (
     Json,
     claim,
@@ -239,3 +239,23 @@ def test_a_version_that_is_none_is_told(version):
 def test_a_gate_that_is_none_is_told():
     with pytest.raises(ValueError, match="DRANothing"):
         Gates.from_names({"DRANothing": True})
+
+
+def test_what_somebody_set_otherwise_counts_before_the_version():
+    gates = Gates.of_cluster(
+        "v1.37.1",
+        {"DRADerivedAttributes": True, "DRAExtendedResource": False},
+    )
+    assert gates.derived_attributes
+    assert not gates.extended_resource
+    assert gates.consumable_capacity
+    assert gates.release == (1, 37)
+    assert Gates.of_cluster("", {}) == Gates.preset("1.36")
+
+
+def test_every_name_that_a_cluster_may_set_is_one_that_counts():
+    for name in GATE_NAMES:
+        on, off = (
+            Gates.of_cluster("v1.37.1", {name: value}) for value in (True, False)
+        )
+        assert on != off, name

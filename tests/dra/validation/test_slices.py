@@ -133,6 +133,18 @@ def test_one_device_with_taints_or_lists_halves_the_limit(extra):
     assert create(piece(LIMITS, *plain[:63], {"name": "last", **extra})).accepted
 
 
+def test_more_devices_or_names_than_fit_are_refused():
+    devices = [{"name": f"d-{index}"} for index in range(129)]
+    assert faults(create(piece(LIMITS, *devices))) == [
+        ("spec.devices", "FieldValueTooMany")
+    ]
+    attributes = {f"a{index}": {"int": index} for index in range(33)}
+    many = piece(LIMITS, {"name": "gpu-0", "attributes": attributes})
+    assert [code for _, code in faults(create(many))] == ["FieldValueInvalid"]
+    del attributes["a32"]
+    assert create(piece(LIMITS, {"name": "gpu-0", "attributes": attributes})).accepted
+
+
 def test_upper_case_in_a_driver_name_is_only_warned_of():
     sent = piece("gpu.example.com", {"name": "gpu-0"})
     found = create(with_spec(sent, driver="GPU.example.com"))

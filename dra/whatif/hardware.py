@@ -1,0 +1,224 @@
+"""Other devices and other nodes: slices as they would be published then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from msgspec.structs import replace
+
+from dra import quantity
+from dra.errors import ObjectError, QuantityError
+from dra.objects import (
+    Base,
+    Device,
+    DeviceAttribute,
+    DeviceCapacity,
+    DeviceTaint,
+    Node,
+    ResourceSlice,
+    read,
+)
+from dra.snapshot import Snapshot
+from dra.whatif.choosing import Chosen
+from dra.whatif.edits import AddNodes, ChangeDevices, Untaint
+from dra.whatif.errors import ScenarioError
+from dra.whatif.parts import Json, TaintSpec
+
+
+def changed_slices(
+    chosen: Chosen, change: Callable[[str, Device], Device | None]
+) -> list[ResourceSlice]:
+    """The slices with each chosen device changed, or gone where that is None."""
+    found = []
+    for piece, places in chosen.values():
+        devices = []
+        for place, device in enumerate(piece.spec.devices or ()):
+            new = change(piece.spec.driver, device) if place in places else device
+            if new is not None:
+                devices.append(new)
+        spec = replace(piece.spec, devices=devices)
+        found.append(replace(piece, spec=spec))
+    return found
+
+
+def tainted(taint: TaintSpec) -> Callable[[str, Device], Device]:
+    new = DeviceTaint(key=taint.key, value=taint.value, effect=taint.effect)
+
+    def change(_driver: str, device: Device) -> Device:
+        kept = [
+            t
+            for t in device.taints or ()
+            if (t.key, t.effect) != (taint.key, taint.effect)
+        ]
+        return replace(device, taints=[*kept, new])
+
+    return change
+
+
+def untainted(edit: Untaint) -> Callable[[str, Device], Device]:
+    def change(_driver: str, device: Device) -> Device:
+        kept = [
+            t
+            for t in device.taints or ()
+            if edit.key not in ("", t.key) or edit.effect not in ("", t.effect)
+        ]
+        return replace(device, taints=kept or None)
+
+    return change
+
+
+def republished(
+    edit: ChangeDevices, path: str
+) -> Callable[[str, Device], Device | None]:
+    """Raises :class:`ScenarioError` for a value that no slice can have."""
+    attributes = {
+        name: _attribute(raw, f"{path}.attributes[{name}]")
+        for name, raw in edit.attributes.items()
+    }
+    for name, amount in edit.capacity.items():
+        try:
+            quantity.read(amount)
+        except QuantityError as error:
+            raise ScenarioError(f"{path}.capacity[{name}]", str(error)) from error
+    if not (attributes or edit.capacity or edit.drop or edit.remove):
+        raise ScenarioError(
+            path, "changes nothing: give attributes, capacity, drop or remove"
+        )
+
+    def change(driver: str, device: Device) -> Device | None:
+        if edit.remove:
+            return None
+        old_attributes, old_capacity = device.attributes or {}, device.capacity or {}
+        new_attributes = _without(old_attributes, edit.drop, driver)
+        for name, attribute in attributes.items():
+            new_attributes[_spelled(name, old_attributes, driver)] = attribute
+        new_capacity = _without(old_capacity, edit.drop, driver)
+        for name, amount in edit.capacity.items():
+            key = _spelled(name, old_capacity, driver)
+            old = new_capacity.get(key, DeviceCapacity())
+            new_capacity[key] = replace(old, value=amount)
+        return replace(
+            device,
+            attributes=new_attributes or None,
+            capacity=new_capacity or None,
+        )
+
+    return change
+
+
+def _attribute(raw: Json, path: str) -> DeviceAttribute:
+    try:
+        found = read(raw, DeviceAttribute)
+    except ObjectError as error:
+        raise ScenarioError(f"{path}.{error.path}", error.reason) from error
+    fields = [
+        f
+        for f in DeviceAttribute.__struct_fields__
+        if getattr(found, f, None) is not None
+    ]
+    if len(fields) != 1 or len(raw) != 1:
+        raise ScenarioError(
+            path, "exactly one of string, int, bool, version or their lists is expected"
+        )
+    return found
+
+
+def _spelled(name: str, published: Mapping[str, object], driver: str) -> str:
+    """The spelling, with the driver's domain or without, that a device uses."""
+    if name in published:
+        return name
+    domain, slash, identifier = name.partition("/")
+    other = identifier if slash and domain == driver else f"{driver}/{name}"
+    return other if (slash == "" or domain == driver) and other in published else name
+
+
+def _without[T](
+    published: Mapping[str, T], drop: list[str], driver: str
+) -> dict[str, T]:
+    gone = {_spelled(name, published, driver) for name in drop}
+    return {name: value for name, value in published.items() if name not in gone}
+
+
+# --- nodes ---------------------------------------------------------------------
+
+
+def new_nodes(snapshot: Snapshot, edit: AddNodes, path: str) -> tuple[list[Base], str]:
+    """Copies of a node and its own slices, and a note on what could not be copied."""
+    like = snapshot.nodes.get(edit.like)
+    if like is None:
+        raise ScenarioError(f"{path}.like", f"the cluster has no node {edit.like}")
+    own: list[ResourceSlice] = []
+    shared: list[str] = []
+    for key in snapshot.pool_index.by_node.get(edit.like, ()):
+        pool = snapshot.pools[key]
+        if pool.node_name == edit.like:
+            own += pool.current
+        else:
+            shared.append(f"{pool.driver}/{pool.name}")
+    note = ""
+    if shared:
+        note = (
+            f"Pools that span several nodes are not copied for nodes like {edit.like}: "
+            f"{', '.join(shared)}."
+        )
+    made: list[Base] = []
+    for name in _free_names(snapshot, edit):
+        made.append(_copied_node(like, name))
+        made += [_copied_slice(piece, edit.like, name) for piece in own]
+    return made, note
+
+
+def _free_names(snapshot: Snapshot, edit: AddNodes) -> Iterator[str]:
+    prefix = edit.prefix or f"{edit.like}-copy"
+    number = given = 0
+    while given < edit.count:
+        number += 1
+        name = f"{prefix}-{number}"
+        if name not in snapshot.nodes:
+            given += 1
+            yield name
+
+
+def _copied_node(like: Node, name: str) -> Node:
+    old = like.metadata.name
+    labels = {
+        key: name if value == old else value
+        for key, value in (like.metadata.labels or {}).items()
+    }
+    conditions = [
+        replace(c, status="True") if c.type == "Ready" else c
+        for c in like.status.conditions or ()
+    ]
+    return Node(
+        metadata=replace(
+            like.metadata,
+            name=name,
+            uid="",
+            labels=labels or None,
+            deletion_timestamp=None,
+        ),
+        status=replace(like.status, conditions=conditions or None),
+    )
+
+
+def _copied_slice(piece: ResourceSlice, old: str, new: str) -> ResourceSlice:
+    devices = [replace(device, taints=None) for device in piece.spec.devices or ()]
+    pool = piece.spec.pool
+    return ResourceSlice(
+        metadata=replace(
+            piece.metadata,
+            name=_renamed(piece.metadata.name, old, new),
+            uid="",
+            owner_references=None,
+        ),
+        spec=replace(
+            piece.spec,
+            node_name=new,
+            pool=replace(pool, name=_renamed(pool.name, old, new)),
+            devices=devices if piece.spec.devices is not None else None,
+        ),
+    )
+
+
+def _renamed(name: str, old: str, new: str) -> str:
+    return name.replace(old, new) if old in name else f"{name}-{new}"

@@ -1,0 +1,280 @@
+"""Pods as units: their claims, that of their extended resources, and their nodes.
+
+What of a pod decides about its node is what :mod:`dra.pod_nodes` reads. For extended
+resources the scheduler makes a claim as it places the pod, and that claim goes with
+the pod: one that comes in its place gets a claim anew, from the classes of then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from dra.container_asks import is_extended_resource
+from dra.errors import ObjectError
+from dra.extended_resources import (
+    CLAIM_ANNOTATION,
+    ServedBy,
+    claim_for,
+)
+from dra.objects import Json, Pod, ResourceClaim, write
+from dra.pod_needs import (
+    entries,
+    extended_claim_name,
+    is_over,
+    plugin_nodes_of,
+    plugins_of,
+    served_by,
+)
+from dra.pod_nodes import nodes_of
+from dra.whatif.consumers import ClaimKey, Consumer
+from dra.whatif.placing import Unit
+from dra.whatif.world import World
+
+_SHOWN: Final = 3
+"""Names that a sentence spells out."""
+
+
+class Extended(NamedTuple):
+    """What becomes of the extended resources of a pod.
+
+    ``claim`` is the one that the scheduler would make, ``nodes`` those that are left
+    (None: all), ``problem`` why the pod can go nowhere; ``invalid``: because of what it
+    asks, whatever the cluster has.
+    """
+
+    claim: ResourceClaim | None = None
+    nodes: frozenset[str] | None = None
+    problem: str = ""
+    invalid: bool = False
+
+
+class Pods:
+    """Makes units of pods; nodes and classes do not change while it is used."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._admitted: dict[bytes, frozenset[str] | str | None] = {}
+        self._sizes: dict[tuple[str, str], int] = {}
+
+    def waiting(self, namespace: str = "") -> list[Pod]:
+        """The pods on no node that wait for devices, oldest first, then by name."""
+        snapshot = self.world.snapshot
+        served = {**served_by(self.world.before), **served_by(snapshot)}
+        found = [
+            pod
+            for pod in snapshot.pods.values()
+            if not pod.spec.node_name
+            and not is_over(pod)
+            and namespace in ("", pod.metadata.namespace)
+            and (_names_claims(pod) or not served.keys().isdisjoint(_asked(pod)))
+        ]
+
+        def age(pod: Pod) -> tuple[str, str, str]:
+            meta = pod.metadata
+            return (meta.creation_timestamp or "", meta.namespace, meta.name)
+
+        return sorted(found, key=age)
+
+    def together(self, namespace: str = "") -> Iterator[tuple[list[Pod], int | None]]:
+        """Those that wait, in order, the pods of a gang at the place of its first.
+
+        With each how many of them the scheduler has to place for any to be placed, None
+        for a single pod. Source: the plugin GangScheduling of Kubernetes 1.36.
+        """
+        waiting = self.waiting(namespace)
+        gangs: dict[tuple[str, str], list[Pod]] = {}
+        for pod in waiting:
+            if (key := self._gang(pod)) is not None:
+                gangs.setdefault(key, []).append(pod)
+        for pod in waiting:
+            key = self._gang(pod)
+            if key is None:
+                yield [pod], None
+            elif (members := gangs.pop(key, None)) is not None:
+                yield (
+                    members,
+                    max(self._least(key) - self._members(key, running=True), 0),
+                )
+
+    def _gang(self, pod: Pod) -> tuple[str, str] | None:
+        """The pod's group, if that is one whose pods go together."""
+        group = pod.spec.scheduling_group
+        key = (pod.metadata.namespace, group.pod_group_name if group else "")
+        return key if self._least(key) else None
+
+    def _least(self, key: tuple[str, str]) -> int:
+        group = self.world.for_search.pod_groups.get(key)
+        policy = group.spec.scheduling_policy if group else None
+        return policy.gang.min_count if policy and policy.gang else 0
+
+    def _members(self, key: tuple[str, str], *, running: bool = False) -> int:
+        """Pods of a gang; ``running``: only those that have a node."""
+        return sum(
+            not is_over(pod)
+            and self._gang(pod) == key
+            and bool(pod.spec.node_name or not running)
+            for pod in self.world.for_search.pods.values()
+        )
+
+    def _size(self, key: tuple[str, str]) -> int:
+        if key not in self._sizes:
+            self._sizes[key] = self._members(key)
+        return self._sizes[key]
+
+    def _too_few(self, key: tuple[str, str]) -> str:
+        members = self._size(key)
+        exist = "1 exists" if members == 1 else f"{members:,} exist"
+        return (
+            f"Its group {key[1]} is a gang of at least {self._least(key):,} pods, and "
+            f"{exist}."
+        )
+
+    def unit(self, pod: Pod) -> Unit:
+        """A pod of the cluster; with a problem where a claim of it is missing."""
+        consumer = Consumer.of_pod(pod)
+        claims = []
+        for entry, name in entries(pod):
+            claim = self.world.claim((consumer.namespace, name)) if name else None
+            if claim is None:
+                problem = f"Its claim {name or entry.name} does not exist."
+                return Unit(consumer.name, consumer, (), problem=problem)
+            claims.append(claim)
+        made = extended_claim_name(pod)
+        extended = Extended() if made else self._extended_of(pod)
+        unit = self._unit(pod, claims, extended)
+        key = self._gang(pod)
+        if key is not None and self._size(key) < self._least(key):
+            return dataclasses.replace(unit, problem=self._too_few(key))
+        return unit
+
+    def again(self, pod: Pod, keys: Iterable[ClaimKey]) -> Unit:
+        """The pod that comes in the place of ``pod`` and wants the claims ``keys``.
+
+        Its claim of extended resources keeps the name that it had.
+        """
+        old: ResourceClaim | None = None
+        claims = []
+        for key in keys:
+            claim = self.world.claim(key)
+            if claim is None:
+                continue
+            if _is_extended(pod, claim):
+                old = claim
+            else:
+                claims.append(claim)
+        extended = self._extended_of(pod)
+        if old is not None and extended.claim is not None:
+            made = replace(old, spec=extended.claim.spec)
+            extended = extended._replace(claim=made)
+        return self._unit(pod, claims, extended)
+
+    def extended(self, spec: Json, name: str, namespace: str) -> Extended:
+        """Of a pod with ``spec``, in JSON."""
+        world, snapshot = self.world, self.world.for_search
+        served: Mapping[str, ServedBy] = {}
+        if world.extended_resources:
+            served = served_by(snapshot)
+        found = claim_for(spec, served, pod_name=name, namespace=namespace)
+        if found is None:
+            return Extended()
+        if found.problems:
+            return Extended(problem=found.problems[0].message, invalid=True)
+        nodes: frozenset[str] | None = None
+        plugins = plugins_of(snapshot, found)
+        if plugins:
+            nodes = frozenset(snapshot.nodes) - frozenset(plugins)
+            self._note_left_out(found.served_by, plugins)
+        for resource in found.without_class:
+            offering = frozenset(plugin_nodes_of(snapshot, resource))
+            if not offering:
+                return Extended(problem=_nobody(resource, world))
+            nodes = offering if nodes is None else nodes & offering
+        claim = found.claim
+        return Extended(self._named(claim) if claim else None, nodes)
+
+    # --- parts ---
+
+    def _unit(
+        self, pod: Pod, claims: Sequence[ResourceClaim], extended: Extended
+    ) -> Unit:
+        consumer = Consumer.of_pod(pod)
+        admitted = self._admitted_of(pod)
+        problem = admitted if isinstance(admitted, str) else extended.problem
+        nodes = None if isinstance(admitted, str) else admitted
+        if extended.nodes is not None:
+            nodes = extended.nodes if nodes is None else nodes & extended.nodes
+        own = (extended.claim,) if extended.claim else ()
+        return Unit(consumer.name, consumer, (*claims, *own), nodes, problem)
+
+    def _extended_of(self, pod: Pod) -> Extended:
+        if not any(map(is_extended_resource, _asked(pod))):
+            return Extended()  # quick: most pods ask none
+        return self.extended(write(pod.spec), pod.metadata.name, pod.metadata.namespace)
+
+    def _admitted_of(self, pod: Pod) -> frozenset[str] | str | None:
+        """Nodes that the pod's own fields leave, None: all; a text: a problem."""
+        spec = pod.spec
+        rules = (spec.node_name, spec.node_selector, spec.affinity, spec.tolerations)
+        key = msgspec.msgpack.encode(rules)
+        if key not in self._admitted:
+            try:
+                nodes = nodes_of(write(spec), self.world.for_search)
+                self._admitted[key] = None if nodes is None else frozenset(nodes)
+            except ObjectError as error:
+                self._admitted[key] = (
+                    f"No node can be chosen, because the pod's {error.path} cannot be "
+                    f"read: {error.reason}."
+                )
+        return self._admitted[key]
+
+    def _named(self, claim: ResourceClaim) -> ResourceClaim:
+        """Under a name that no claim has; the API server would add letters to it."""
+        namespace, base = claim.metadata.namespace, claim.metadata.name
+        name, number = base, 0
+        while self.world.is_taken((namespace, name)):
+            number += 1
+            name = f"{base}-{number}"
+        return replace(claim, metadata=replace(claim.metadata, name=name))
+
+    def _note_left_out(self, served: Collection[str], plugins: Sequence[str]) -> None:
+        names = ", ".join(sorted(served)[:_SHOWN])
+        many = len(plugins) != 1
+        note = (
+            f"{len(plugins):,} node{'s' if many else ''} with a device plugin for {names} "
+            f"{'are' if many else 'is'} left out for pods that ask for it: what is free "
+            "there is not known here."
+        )
+        if note not in self.world.notes:
+            self.world.notes.append(note)
+
+
+def _is_extended(pod: Pod, claim: ResourceClaim) -> bool:
+    if CLAIM_ANNOTATION in (claim.metadata.annotations or {}):
+        return True
+    return claim.metadata.name == extended_claim_name(pod)
+
+
+def _nobody(resource: str, world: World) -> str:
+    if world.extended_resources:
+        return f"It asks for {resource}, which no class and no node's device plugin serves."
+    return (
+        f"It asks for {resource}, which no node's device plugin serves; classes do not "
+        "while the gate DRAExtendedResource is off."
+    )
+
+
+def _names_claims(pod: Pod) -> bool:
+    return any(name for _, name in entries(pod))
+
+
+def _asked(pod: Pod) -> Iterator[str]:
+    """Names of all resources that containers ask."""
+    for container in (*(pod.spec.init_containers or ()), *(pod.spec.containers or ())):
+        if container.resources:
+            yield from container.resources.limits or ()
+            yield from container.resources.requests or ()
