@@ -16,6 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal
 
 import urllib3
@@ -52,10 +53,10 @@ class Page:
 class ClusterClient:
     """See the module. ``connect`` reads credentials; the first request connects."""
 
-    def __init__(self, config: ClusterConfig, http: Http) -> None:
+    def __init__(self, config: ClusterConfig, http: Http, *, as_user: str = "") -> None:
         self.config = config
         self._http = http
-        self.request = http.request
+        self.request = partial(http.request, as_user=as_user)
 
     @classmethod
     def connect(
@@ -76,6 +77,15 @@ class ClusterClient:
             connect=connect_timeout, read=read_timeout, reload_after=reload_after
         )
         return cls(config, Http(config, times))
+
+    def as_user(self, name: str) -> ClusterClient:
+        """A client whose requests the API server takes as those of user ``name``.
+
+        It shares connections and credentials with this one; closing one closes both.
+        Watches are the portal's own as before. Of the user's groups the server then
+        knows ``system:authenticated`` alone, which it adds itself.
+        """
+        return ClusterClient(self.config, self._http, as_user=name)
 
     def __repr__(self) -> str:
         return f"ClusterClient({self.config.name!r}, {self.address!r})"
@@ -149,6 +159,7 @@ class ClusterClient:
         timeout_seconds: int,
         stop: threading.Event | None = None,
         namespace: str | None = None,
+        field_selector: str = "",
         bookmarks: bool = True,
     ) -> WatchStream:
         """Changes after ``resource_version``, for about ``timeout_seconds``.
@@ -164,6 +175,8 @@ class ClusterClient:
         }
         if bookmarks:
             query["allowWatchBookmarks"] = "true"
+        if field_selector:
+            query["fieldSelector"] = field_selector
         # The server ends the stream; silence beyond that means a dead connection.
         patience = timeout_seconds + 15.0
 

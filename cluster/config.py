@@ -6,7 +6,9 @@
     - name: demo
       kubeconfig: demo.kubeconfig   # relative to this file
       context: admin                # optional; default: its current-context
-      writer: direct                # direct | none
+      writer: carrier               # carrier | direct | unguarded | none
+      impersonate: true             # objects are written as the signed-in user
+      featureGates: {DRADerivedAttributes: true}  # those that are not as by default
     - name: prod
       inCluster: true               # the service account of the pod we run in
     - name: customer
@@ -14,27 +16,47 @@
 
 The file names credentials, it does not hold them. Whether the named files exist
 is found out when connecting, so that one missing kubeconfig does not keep the
-other clusters from being shown.
+other clusters from being shown. What goes with ``writer``: see
+:mod:`cluster.writer_options`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from cluster.errors import ConfigError
+from cluster.writer_options import (
+    KEYS as WRITER_KEYS,
+)
+from cluster.writer_options import (
+    OptionError,
+    WriterName,
+    WriterOptions,
+    read_options,
+    read_writer,
+)
 from cluster.yaml_documents import YamlError, documents
+from dra.validation.gates import GATE_NAMES
 
-Writer = Literal["direct", "none"]
 Origin = Literal["kubeconfig", "in-cluster", "dump"]
 
 MAX_BYTES: Final = 1_000_000
 MAX_CLUSTERS: Final = 1000
 _NAME = re.compile(r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
-_KEYS: Final = ("name", "kubeconfig", "context", "inCluster", "dump", "writer")
+_KEYS: Final = (
+    "name",
+    "kubeconfig",
+    "context",
+    "inCluster",
+    "dump",
+    "impersonate",
+    "featureGates",
+    *WRITER_KEYS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +68,12 @@ class ClusterConfig:
     context: str = ""
     in_cluster: bool = False
     dump: tuple[Path, ...] = ()
-    writer: Writer = "direct"
+    writer: WriterName = "carrier"
+    options: WriterOptions = field(default_factory=WriterOptions)
+    impersonate: bool = False
+    """What people create, change and delete in the portal is written in their name."""
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    """Gates that are set otherwise than the version has them; its API does not tell."""
 
     @property
     def source(self) -> Origin:
@@ -97,16 +124,6 @@ def load_clusters(path: Path) -> list[ClusterConfig]:
     return configs
 
 
-def cluster_from_dump(name: str, paths: Sequence[Path]) -> ClusterConfig:
-    """A read-only cluster of dump files. Raises :class:`ConfigError`."""
-    if not _NAME.match(name):
-        raise ConfigError("", "name", _NAME_RULE)
-    if not paths:
-        raise ConfigError("", "dump", "must name at least one file")
-    absolute = tuple(path.expanduser().absolute() for path in paths)
-    return ClusterConfig(name=name, dump=absolute, writer="none")
-
-
 _NAME_RULE = (
     "must be 1 to 63 lower-case letters, digits or -, "
     "and start and end with a letter or digit"
@@ -150,13 +167,17 @@ class _Entry:
         if not _NAME.match(name):
             raise self._error("name", _NAME_RULE)
         self._exactly_one_source()
+        writer, options = self._writer()
         return ClusterConfig(
             name=name,
             kubeconfig=self._kubeconfig(),
             context=self._context(),
             in_cluster="inCluster" in self.value,
             dump=self._dump(),
-            writer=self._writer(),
+            writer=writer,
+            impersonate=self._impersonate(),
+            feature_gates=self._feature_gates(),
+            options=options,
         )
 
     def _error(self, key: str, reason: str) -> ConfigError:
@@ -182,6 +203,22 @@ class _Entry:
         if "inCluster" in self.value and self.value["inCluster"] is not True:
             raise self._error("inCluster", "can only be true; leave it out otherwise")
 
+    def _feature_gates(self) -> dict[str, bool]:
+        given = self.value.get("featureGates", {})
+        if not isinstance(given, dict):
+            raise self._error(
+                "featureGates", "must be a mapping of names to true or false"
+            )
+        for name, on in given.items():
+            if name not in GATE_NAMES:
+                known = ", ".join(sorted(GATE_NAMES))
+                raise self._error(
+                    f"featureGates.{name}", f"is no gate that is known here: {known}"
+                )
+            if not isinstance(on, bool):
+                raise self._error(f"featureGates.{name}", "must be true or false")
+        return dict(given)
+
     def _kubeconfig(self) -> Path | None:
         if "kubeconfig" not in self.value:
             return None
@@ -206,15 +243,20 @@ class _Entry:
                 raise self._error(f"dump[{index}]", "must be a file name")
         return tuple(self._relative(name) for name in names)
 
-    def _writer(self) -> Writer:
-        if "writer" not in self.value:
-            return "none" if "dump" in self.value else "direct"
-        value = self.value["writer"]
-        if value not in ("direct", "none"):
-            raise self._error("writer", "must be direct or none")
-        if value == "direct" and "dump" in self.value:
-            raise self._error("writer", "a dump cannot be written to; use none")
-        return "direct" if value == "direct" else "none"
+    def _impersonate(self) -> bool:
+        value = self.value.get("impersonate", False)
+        if not isinstance(value, bool):
+            raise self._error("impersonate", "must be true or false")
+        if value and "dump" in self.value:
+            raise self._error("impersonate", "a dump cannot be written to")
+        return value
+
+    def _writer(self) -> tuple[WriterName, WriterOptions]:
+        try:
+            writer = read_writer(self.value, dump="dump" in self.value)
+            return writer, read_options(self.value, writer)
+        except OptionError as error:
+            raise self._error(error.path, error.reason) from None
 
     def _relative(self, name: str) -> Path:
         return (self.file.parent / Path(name).expanduser()).absolute()

@@ -1,4 +1,4 @@
-"""Older versions of ``resource.k8s.io`` into v1 form. Fields only move; none is dropped.
+"""Older versions of ``resource.k8s.io`` to v1 form and back. Fields move, none is dropped.
 
 ============  =====  ===================================================
 version       since  what differs from v1
@@ -44,6 +44,40 @@ def to_v1(obj: Json, *, kind: str = "", api_version: str = "") -> Json:
     if kind in BY_KIND:
         api_version = f"{group}/v1" if group else "v1"
     return {"apiVersion": api_version, "kind": kind, **body}
+
+
+def from_v1(kind: str, body: Json, version: str) -> Json:
+    """The body of a v1 claim, template or class in the layout of ``version``.
+
+    ``apiVersion`` and ``kind`` are the caller's matter. Parts that need no change
+    are shared with ``body``; so are those of an unexpected type.
+    """
+    if version not in _FLAT_VERSIONS:
+        return body
+    if kind == "ResourceClaim":
+        return {**body, "spec": _flat_spec(body.get("spec"))}
+    spec = body.get("spec")
+    if kind == "ResourceClaimTemplate" and isinstance(spec, dict):
+        return {**body, "spec": {**spec, "spec": _flat_spec(spec.get("spec"))}}
+    return body
+
+
+def _flat_spec(spec: Any) -> Any:
+    if not isinstance(spec, dict) or not isinstance(spec.get("devices"), dict):
+        return spec
+    devices = spec["devices"]
+    requests = devices.get("requests")
+    if not isinstance(requests, list):
+        return spec
+    flat = [_flat_request(request) for request in requests]
+    return {**spec, "devices": {**devices, "requests": flat}}
+
+
+def _flat_request(request: Any) -> Any:
+    if not isinstance(request, dict) or not isinstance(request.get("exactly"), dict):
+        return request
+    rest = {key: value for key, value in request.items() if key != "exactly"}
+    return {**rest, **request["exactly"]}
 
 
 def old_layout_problem(obj: Json) -> str | None:

@@ -88,6 +88,12 @@ def authorization(transport: Transport) -> str | None:
     )
 
 
+def preload() -> None:
+    """Import the package now, for a process that forks others which will need it."""
+    import kubernetes.client.rest
+    import kubernetes.config  # noqa: F401
+
+
 def _load(
     read: Callable[[ClusterConfig, Any], None],
     config: ClusterConfig,

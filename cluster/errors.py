@@ -12,8 +12,6 @@ from typing import Any, Final
 
 import msgspec
 
-Json = dict[str, Any]
-
 
 class ClusterError(Exception):
     """Base of every error that ``cluster`` raises on purpose."""

@@ -70,11 +70,20 @@ class Http:
         query: Query | None = None,
         body: Any = None,
         content_type: str = "application/json",
+        as_user: str = "",
     ) -> Json:
-        """One request, the answer as a JSON object. ``path`` must be escaped."""
+        """One request, the answer as a JSON object. ``path`` must be escaped.
+
+        ``as_user``: who the API server shall take us for (impersonation).
+        """
         write = method != "GET"
         response = self.open(
-            method, path, query=query, body=body, content_type=content_type
+            method,
+            path,
+            query=query,
+            body=body,
+            content_type=content_type,
+            as_user=as_user,
         )
         try:
             data = response.read(decode_content=True)
@@ -105,9 +114,10 @@ class Http:
         body: Any = None,
         content_type: str = "application/json",
         compress: bool = True,
+        as_user: str = "",
     ) -> urllib3.BaseHTTPResponse:
         """Send and return the open response of a success; raise for the rest."""
-        call = _Call(method, path, query, body, content_type, compress)
+        call = _Call(method, path, query, body, content_type, compress, as_user)
         transport = self._transport
         try:
             return self._send_once(transport, call)
@@ -161,6 +171,9 @@ class Http:
             authorization = credentials.authorization(transport)
         if authorization:
             headers["Authorization"] = authorization
+        if call.as_user:
+            # The bytes of a header are UTF-8 to the API server, Latin-1 to http.client.
+            headers["Impersonate-User"] = call.as_user.encode().decode("latin-1")
         return headers
 
     def _refusal(
@@ -205,3 +218,4 @@ class _Call:
     body: Any
     content_type: str
     compress: bool
+    as_user: str

@@ -20,7 +20,9 @@ of the same name is the same object (compare the uid).
 
 What it does to the server: bookmarks are asked for and not relied upon; a watch
 lasts a random time, so that many clients do not come back together; failures
-wait 0.8 to 30 s (:class:`~cluster.backoff.Backoff`); a 429 is waited out as the
+wait 0.8 to 10 s (:class:`~cluster.backoff.Backoff`), and a watch that was live for
+2 s makes the next failure a first one again, so that a connection which is cut now
+and then costs a second each time and not ten; a 429 is waited out as the
 server asks and needs no new list; a kind that is refused (403) or not served
 (404) is asked for again every minute or so.
 """
@@ -31,8 +33,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -51,8 +52,10 @@ from cluster.errors import (
     Unauthorized,
     Unreachable,
 )
+from cluster.event_batch import EventBatch
 from cluster.resources import ServedResource
 from cluster.store import Event, EventType, State, Store
+from cluster.storing import StoreError, saving_failed, storing
 from cluster.streams import Ended, Reader
 
 Json = dict[str, Any]
@@ -76,6 +79,8 @@ class Options:
     """What a server may make us wait at most."""
     poll_seconds: float = 0.5
     """How late a stop may be noticed."""
+    proven_seconds: float = 2.0
+    """After which a live watch shows that the server is well."""
 
 
 class Reflector:
@@ -135,7 +140,7 @@ class Reflector:
                 self._list(stop)
                 return 0.0
             return self._watch(stop)
-        except _StoreError as failure:
+        except StoreError as failure:
             return self._store_failed(failure)
         except ApiError as error:
             return self._refused(error)
@@ -161,7 +166,7 @@ class Reflector:
             return
         if not version:
             raise Unreachable("the server sent a list without a resourceVersion")
-        with _storing():
+        with storing():
             self._store.replace(objects, version)
         self._version = version
         self._suspect = False
@@ -236,12 +241,16 @@ class Reflector:
     def _follow(self, stream: WatchStream, stop: threading.Event) -> bool:
         """Hand the events of ``stream`` to the store until it ends; any at all?"""
         reader = Reader(stream, name=f"watch {self._served.resource.plural}")
-        batch = _Batch(self._options, self._clock)
+        batch = EventBatch(
+            self._options.batch_size, self._options.batch_seconds, self._clock
+        )
         any_event = False
+        live_since: float | None = None
         try:
             while not stop.is_set():
-                event = reader.read(batch.patience())
+                event = reader.read(batch.patience(self._options.poll_seconds))
                 if stream.opened:
+                    live_since = live_since or self._clock()
                     self._report(State.LIVE)
                 if event is not None:
                     any_event = True
@@ -256,10 +265,17 @@ class Reflector:
             raise
         finally:
             reader.close()
+            self._proven(live_since)
         self._flush(batch)
         return any_event
 
-    def _take(self, event: RawEvent, batch: _Batch) -> None:
+    def _proven(self, live_since: float | None) -> None:
+        if live_since is None:
+            return
+        if self._clock() - live_since >= self._options.proven_seconds:
+            self._backoff.worked()
+
+    def _take(self, event: RawEvent, batch: EventBatch) -> None:
         meta = event.object.get("metadata")
         version = meta.get("resourceVersion") if isinstance(meta, dict) else None
         if not isinstance(version, str) or not version:
@@ -268,7 +284,7 @@ class Reflector:
             raise Unreachable("the server sent an event without a resourceVersion")
         if event.type == "BOOKMARK":
             self._flush(batch)
-            with _storing():
+            with storing():
                 self._store.bookmark(version)
             self._version = version
         elif event.type in EventType and (
@@ -277,10 +293,10 @@ class Reflector:
             obj = self._to_v1(event.object)
             batch.add(Event(EventType(event.type), obj), version)
 
-    def _flush(self, batch: _Batch) -> None:
+    def _flush(self, batch: EventBatch) -> None:
         if not batch.events:
             return
-        with _storing():
+        with storing():
             self._store.apply(batch.events, batch.version)
         self._version = batch.version
         batch.clear()
@@ -293,7 +309,7 @@ class Reflector:
         # A store that cannot say where it was gets everything anew.
         except Exception as error:
             self._log.exception("store failed", operation="resume_from")
-            self._report(State.RETRYING, _saving_failed(error))
+            self._report(State.RETRYING, saving_failed(error))
             return None
         # Versions are numbers in every Kubernetes. Anything else was saved for
         # something else (a dump under the same name), and a watch from it would be
@@ -323,10 +339,10 @@ class Reflector:
         """How long the server asked us to wait, within reason."""
         return min(error.retry_after or 0.0, self._options.longest_retry_after)
 
-    def _store_failed(self, failure: _StoreError) -> float:
+    def _store_failed(self, failure: StoreError) -> float:
         self._log.error("store failed", exc_info=failure.cause)
         self._version = None
-        return self._retry(_saving_failed(failure.cause))
+        return self._retry(saving_failed(failure.cause))
 
     def _retry(self, error: str) -> float:
         self._report(State.RETRYING, error)
@@ -358,59 +374,3 @@ class Reflector:
         else:
             self._told = ""
             self._log.info("watch state", state=state.value)
-
-
-@dataclass(slots=True)
-class _Batch:
-    """Events that wait for the store."""
-
-    options: Options
-    clock: Clock
-    events: list[Event] = field(default_factory=list)
-    version: str = ""
-    began: float = 0.0
-
-    def add(self, event: Event, version: str) -> None:
-        if not self.events:
-            self.began = self.clock()
-        self.events.append(event)
-        self.version = version
-
-    def clear(self) -> None:
-        # A new list: the store may have kept the old one.
-        self.events = []
-
-    def patience(self) -> float:
-        """Seconds to wait for the next event."""
-        if not self.events:
-            return self.options.poll_seconds
-        return max(0.0, self.began + self.options.batch_seconds - self.clock())
-
-    def due(self) -> bool:
-        return bool(self.events) and (
-            len(self.events) >= self.options.batch_size or self.patience() <= 0
-        )
-
-
-class _StoreError(Exception):
-    """Whatever the store raised."""
-
-    def __init__(self, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
-
-
-@contextmanager
-def _storing() -> Iterator[None]:
-    try:
-        yield
-    # A store may raise anything; each means that the change was not taken.
-    except Exception as error:
-        raise _StoreError(error) from error
-
-
-def _saving_failed(error: Exception) -> str:
-    return (
-        f"saving what the cluster sent failed ({type(error).__name__}); "
-        "everything is read again"
-    )

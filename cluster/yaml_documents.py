@@ -16,7 +16,14 @@ from typing import Any, ClassVar, Final
 import yaml
 
 _PLAIN: Final = ("null", "bool", "int", "float", "str", "seq", "map")
-_INT: Final = re.compile(r"^[-+]?(0|[1-9][0-9]*|0o?[0-7]+|0x[0-9a-fA-F]+)$")
+_NUMBERS: Final = {
+    "int": re.compile(r"^[-+]?(0|[1-9][0-9]*|0o?[0-7]+|0x[0-9a-fA-F]+)$"),
+    # JSON has 1e3, and neither 1:30.5 nor 1_000.0; .inf and .nan are found to be refused.
+    "float": re.compile(
+        r"^([-+]?(([0-9]+\.[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?"
+        r"|[0-9]+[eE][-+]?[0-9]+|\.(inf|Inf|INF))|\.(nan|NaN|NAN))$"
+    ),
+}
 
 
 class YamlError(ValueError):
@@ -33,7 +40,9 @@ class YamlError(ValueError):
         super().__init__(where + reason)
 
 
-class _Loader(yaml.CSafeLoader):
+class Loader(yaml.CSafeLoader):
+    """Reads YAML as JSON means it; whoever uses it turns errors by :func:`yaml_error`."""
+
     yaml_constructors: ClassVar[dict[Any, Any]] = {
         tag: function
         for tag, function in yaml.CSafeLoader.yaml_constructors.items()
@@ -41,7 +50,7 @@ class _Loader(yaml.CSafeLoader):
     }
     yaml_implicit_resolvers = {
         first: [
-            (tag, _INT if tag.endswith(":int") else pattern)
+            (tag, _NUMBERS.get(tag.rpartition(":")[2], pattern))
             for tag, pattern in resolvers
             if tag.rpartition(":")[2] in _PLAIN
         ]
@@ -50,13 +59,13 @@ class _Loader(yaml.CSafeLoader):
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         if node in self.constructed_objects:
-            raise _refused("aliases (*name) are not accepted", node)
+            raise refused("aliases (*name) are not accepted", node)
         return super().construct_object(node, deep)
 
     def construct_yaml_float(self, node: yaml.ScalarNode) -> float:
         value = float(super().construct_yaml_float(node))
         if not math.isfinite(value):
-            raise _refused("a number must be finite", node)
+            raise refused("a number must be finite", node)
         return value
 
     def construct_mapping(
@@ -64,21 +73,27 @@ class _Loader(yaml.CSafeLoader):
     ) -> dict[Any, Any]:
         found: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, bool):
-                key = "true" if key else "false"
-            if not isinstance(key, (str, int, float)):
-                raise _refused("a key must be text", key_node)
-            if str(key) in found:
-                raise _refused("a key is given twice", key_node)
-            found[str(key)] = self.construct_object(value_node, deep=deep)
+            key = self.key_text(key_node)
+            if key in found:
+                raise refused("a key is given twice", key_node)
+            found[key] = self.construct_object(value_node, deep=deep)
         return found
 
+    def key_text(self, node: yaml.Node) -> str:
+        """A key as JSON has it: ``1`` and ``true`` are text there."""
+        key = self.construct_object(node, deep=True)
+        if isinstance(key, bool):
+            return "true" if key else "false"
+        if not isinstance(key, (str, int, float)):
+            raise refused("a key must be text", node)
+        return str(key)
 
-_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
+
+Loader.add_constructor("tag:yaml.org,2002:float", Loader.construct_yaml_float)
 
 
-def _refused(reason: str, node: yaml.Node) -> yaml.MarkedYAMLError:
+def refused(reason: str, node: yaml.Node) -> yaml.MarkedYAMLError:
+    """``reason`` with the place of ``node``."""
     return yaml.MarkedYAMLError(problem=reason, problem_mark=node.start_mark)
 
 
@@ -88,21 +103,22 @@ def documents(data: bytes | str) -> Iterator[Any]:
     Raises :class:`YamlError` at the first document that cannot be read.
     """
     try:
-        loader = _Loader(data)
+        loader = Loader(data)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise _yaml_error(error) from None
+        raise yaml_error(error) from None
     try:
         while loader.check_data():  # type: ignore[no-untyped-call]  # PyYAML's stubs leave it untyped
             value = loader.get_data()
             if value is not None:
                 yield value
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise _yaml_error(error) from None
+        raise yaml_error(error) from None
     finally:
         loader.dispose()
 
 
-def _yaml_error(error: Exception) -> YamlError:
+def yaml_error(error: Exception) -> YamlError:
+    """Whatever goes wrong while reading, as the one error that callers know."""
     if isinstance(error, RecursionError):
         return YamlError("nested too deep")
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)

@@ -13,6 +13,8 @@ from pathlib import Path
 import structlog
 
 from cluster.errors import DumpError
+from cluster.standin.caching import Habits
+from cluster.standin.control_plane import ControlPlane
 from cluster.standin.generator import generate
 from cluster.standin.life import Life
 from cluster.standin.server import StandinServer
@@ -35,13 +37,23 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(str(error))
     except OSError as error:
         return _complain(f"port {options.port} cannot be used: {error.strerror}")
-    life = Life(server.store, seed=options.seed, interval=options.interval)
+    life = Life(
+        server.store,
+        seed=options.seed,
+        interval=options.interval,
+        scheduling=options.delay is None,
+    )
+    # Pods of life go where somebody who allocates by hand does not begin.
+    habits = Habits(delay=options.delay or 0.0, last_first=options.life)
+    plane = ControlPlane(server.store, habits)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     try:
         if options.kubeconfig:
             server.write_kubeconfig(options.kubeconfig)
+        if options.delay is not None:
+            plane.start()
         if options.life:
             life.start()
         sys.stdout.write(f"{server.url}\n")
@@ -51,6 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(f"{options.kubeconfig} cannot be written: {error.strerror}")
     finally:
         life.stop()
+        plane.stop()
         server.stop()
     return 0
 
@@ -98,6 +111,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=1, help="the same seed makes the same cluster")
     add("--life", action="store_true", help="let pods come and go, devices fail")
     add("--interval", type=_seconds, default=8.0, help="seconds between steps of life")
+    add(
+        "--delay",
+        type=_seconds,
+        help="schedule pods as kube-scheduler does, which decides at once and sends each "
+        "of its writes this many seconds later",
+    )
     add("--kubeconfig", type=Path, help="write a kubeconfig to this file")
     add("--serve", default="", help="versions of resource.k8s.io: v1, v1beta2, v1beta1")
     add("--control", action="store_true", help="open /standin/faults (for tests)")

@@ -2,60 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
-import yaml
 
-from cluster.standin import access, answers, discovery, reviews, routes
+from cluster.standin import access, answers, discovery, parameters, reviews, routes
 from cluster.standin.access import Access, User
 from cluster.standin.answers import (
-    Cause,
     StatusError,
-    bad_request,
-    invalid_options,
     no_such_resource,
 )
 from cluster.standin.kinds import Serving
 from cluster.standin.listing import Listing, Scope, list_objects, read_scope
+from cluster.standin.messages import (
+    TEXT,
+    Answer,
+    Request,
+    json_answer,
+    refusal_answer,
+    too_many_requests,
+)
 from cluster.standin.routes import Route
 from cluster.standin.store import Entry, Store, api_version
 from cluster.standin.watching import WatchStream, read_options
 from cluster.standin.writing import PATCH_TYPES, Caller, Target, Writer
 
 Json = dict[str, Any]
-JSON: Final = "application/json"
-_TEXT: Final = "text/plain; charset=utf-8"
-_YAML: Final = ("application/yaml", "application/apply-patch+yaml")
 _HEALTH: Final = ("/livez", "/readyz", "/healthz")
 _SSAR: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _WHOAMI: Final = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 _TRUE: Final = ("true", "1", "")
-_LONGEST_MANAGER: Final = 128
-"""Bytes of a fieldManager."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One HTTP request; header names in lower case."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    headers: Mapping[str, str]
-    body: bytes = b""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One HTTP answer; Content-Length follows from ``body``."""
-
-    code: int
-    body: bytes
-    content_type: str = JSON
-    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +44,6 @@ class Options:
     bookmark_seconds: float = 60.0
     future_patience: float = 3.0
     """How long a list waits for a resourceVersion of the future."""
-
-
-def json_answer(code: int, body: Any) -> Answer:
-    return Answer(code, msgspec.json.encode(body))
-
-
-def refusal_answer(error: StatusError) -> Answer:
-    headers = {}
-    if error.retry_after is not None:
-        headers["Retry-After"] = str(error.retry_after)
-    return Answer(error.code, msgspec.json.encode(error.body()), headers=headers)
-
-
-def too_many_requests(retry_after: int) -> Answer:
-    text = b"Too many requests, please try again later.\n"
-    return Answer(429, text, _TEXT, {"Retry-After": str(retry_after)})
 
 
 class Api:
@@ -108,7 +70,7 @@ class Api:
     def _handle(self, request: Request) -> Answer | WatchStream:
         user = self._access.authenticate(
             request.headers.get("authorization", ""),
-            request.headers.get("impersonate-user", ""),
+            parameters.as_utf8(request.headers.get("impersonate-user", "")),
         )
         if user.throttled:
             return too_many_requests(1)
@@ -118,9 +80,9 @@ class Api:
         if why := access.refuse_path(user, request.method.lower(), path):
             raise why
         if path in _HEALTH:
-            return Answer(200, b"ok", _TEXT)
+            return Answer(200, b"ok", TEXT)
         if request.method == "POST" and path in (_SSAR, _WHOAMI):
-            sent = _read_json_object(request)
+            sent = parameters.read_json_object(request)
             body = (
                 reviews.access_review(user, sent)
                 if path == _SSAR
@@ -165,7 +127,7 @@ class Api:
         if why:
             raise why
         if verb in ("list", "watch", "get"):
-            _check_accept(request.headers.get("accept", ""))
+            parameters.check_accept(request.headers.get("accept", ""))
         handlers: dict[str, Callable[[Request, Route, User], Answer | WatchStream]] = {
             "list": self._list,
             "watch": self._watch,
@@ -207,19 +169,23 @@ class Api:
     def _create(self, request: Request, route: Route, user: User) -> Answer:
         del user
         target = _target(route)
-        dry_run = _dry_run(request, "Create")
-        entry = self._writer.create(target, _read_object(request), dry_run=dry_run)
+        dry_run = parameters.dry_run(request, "Create")
+        sent = parameters.read_object(request)
+        parameters.check_fields(request, route, sent)
+        entry = self._writer.create(target, sent, dry_run=dry_run)
         return _object_answer(201, route, entry)
 
     def _update(self, request: Request, route: Route, user: User) -> Answer:
-        dry_run = _dry_run(request, "Update")
+        dry_run = parameters.dry_run(request, "Update")
+        sent = parameters.read_object(request)
+        parameters.check_fields(request, route, sent)
         entry = self._writer.replace(
-            _target(route), _read_object(request), _caller(user, route), dry_run=dry_run
+            _target(route), sent, _caller(user, route), dry_run=dry_run
         )
         return _object_answer(200, route, entry)
 
     def _patch(self, request: Request, route: Route, user: User) -> Answer:
-        content_type = _content_type(request)
+        content_type = parameters.content_type(request)
         if content_type not in PATCH_TYPES:
             raise StatusError(
                 415,
@@ -227,10 +193,10 @@ class Api:
                 "415: Unsupported Media Type",
                 details={},
             )
-        dry_run = _dry_run(request, "Patch")
+        dry_run = parameters.dry_run(request, "Patch")
         entry = self._writer.patch(
             _target(route),
-            _decode(request.body),
+            parameters.decode(request.body),
             content_type,
             _caller(user, route),
             dry_run=dry_run,
@@ -239,18 +205,18 @@ class Api:
 
     def _delete(self, request: Request, route: Route, user: User) -> Answer:
         del user
-        dry_run = _dry_run(request, "Delete")
+        dry_run = parameters.dry_run(request, "Delete")
         entry = self._writer.delete(
-            _target(route), _delete_options(request), dry_run=dry_run
+            _target(route), parameters.delete_options(request), dry_run=dry_run
         )
         return _object_answer(200, route, entry)
 
     def _delete_collection(self, request: Request, route: Route, user: User) -> Answer:
         del user
-        dry_run = _dry_run(request, "Delete")
+        dry_run = parameters.dry_run(request, "Delete")
         scope = _scope(request, route)
         version, deleted = self._writer.delete_collection(
-            scope, _delete_options(request), dry_run=dry_run
+            scope, parameters.delete_options(request), dry_run=dry_run
         )
         return Answer(200, _list_body(scope, Listing(version, deleted)))
 
@@ -268,84 +234,6 @@ def _verb(method: str, route: Route, *, watch: bool) -> str:
     if method == "POST" and not route.name and not route.every_namespace:
         return "create"
     raise answers.not_allowed()
-
-
-def _check_accept(header: str) -> None:
-    """406 unless plain JSON is acceptable."""
-    if not header:
-        return
-    for part in header.split(","):
-        kind, *parameters = (piece.strip() for piece in part.split(";"))
-        transformed = any(p.startswith("as=") for p in parameters)
-        if kind in (JSON, "*/*", "application/*") and not transformed:
-            return
-    raise StatusError(
-        406,
-        "NotAcceptable",
-        f"406: Not Acceptable\n\nAvailable representations: {JSON}",
-        details={},
-    )
-
-
-def _content_type(request: Request) -> str:
-    return request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
-
-
-def _decode(body: bytes) -> Any:
-    try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise bad_request(f"the object provided is unrecognized: {error}") from error
-
-
-def _read_object(request: Request) -> Json:
-    """The object in the body, JSON or YAML. Raises 400 or 415."""
-    content_type = _content_type(request)
-    if content_type not in (JSON, *_YAML):
-        raise StatusError(
-            415,
-            "UnsupportedMediaType",
-            "the body of the request was in an unknown format - accepted media types "
-            "include: application/json, application/yaml",
-        )
-    if content_type == JSON:
-        return _read_json_object(request)
-    try:
-        read = yaml.safe_load(request.body)
-    except yaml.YAMLError as error:
-        raise bad_request(f"the object provided is no YAML: {error}") from error
-    if not isinstance(read, dict):
-        raise bad_request("the object provided is unrecognized")
-    return read
-
-
-def _read_json_object(request: Request) -> Json:
-    read = _decode(request.body)
-    if not isinstance(read, dict):
-        raise bad_request("the object provided is unrecognized: it is no JSON object")
-    return read
-
-
-def _delete_options(request: Request) -> Json:
-    options = _read_json_object(request) if request.body.strip() else {}
-    if policy := request.query.get("propagationPolicy"):
-        options["propagationPolicy"] = policy
-    return options
-
-
-def _dry_run(request: Request, verb: str) -> bool:
-    """Whether to store nothing; checks the options of a write. Raises 422."""
-    value = request.query.get("dryRun", "")
-    causes: list[Cause] = []
-    if value not in ("", "All"):
-        message = f'Unsupported value: ["{value}"]: supported values: "All"'
-        causes.append(Cause("FieldValueNotSupported", message, "dryRun"))
-    if len(request.query.get("fieldManager", "").encode()) > _LONGEST_MANAGER:
-        message = f"Too long: may not be more than {_LONGEST_MANAGER} bytes"
-        causes.append(Cause("FieldValueTooLong", message, "fieldManager"))
-    if causes:
-        raise invalid_options(f"{verb}Options", causes)
-    return value == "All"
 
 
 def _scope(request: Request, route: Route) -> Scope:

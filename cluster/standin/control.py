@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 
 from cluster.standin.answers import StatusError, bad_request, not_allowed
-from cluster.standin.api import Answer, Request, json_answer, refusal_answer
 from cluster.standin.faults import STATUSES, Faults
+from cluster.standin.messages import Answer, Request, json_answer, refusal_answer
 
 CONTROL_PATH: Final = "/standin/faults"
 

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 STATUSES: Final = (429, 500, 503, 504)
+REFUSALS: Final = (403, 404, 409, 410, 422)
+"""What else can be planned for one request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What becomes of one request; ``status`` 0 breaks the connection.
+
+    ``after``: the request is carried out first, and only its answer is lost.
+    """
+
+    status: int = 0
+    after: bool = False
 
 
 class Server(Protocol):
@@ -32,6 +46,9 @@ class Faults:
         self._statuses: deque[int] = deque()
         self._after: deque[int] = deque()
         self._drops = 0
+        self._planned: dict[int, Fault] = {}
+        self.requests = 0
+        """Requests that came, health checks and ``/standin/`` not counted."""
         self.latency = 0.0
         self.retry_after = 1
         """Seconds in the Retry-After header of a 429."""
@@ -60,6 +77,13 @@ class Faults:
         with self._lock:
             self._after.extend([status] * times)
 
+    def plan(self, fault: Fault, *, position: int = 1) -> None:
+        """Let ``fault`` happen to one request, counted from now, reads included."""
+        if fault.status not in (0, *STATUSES, *REFUSALS):
+            raise ValueError(f"{fault.status} is none of {(*STATUSES, *REFUSALS)}")
+        with self._lock:
+            self._planned[self.requests + position] = fault
+
     def cut_streams(self, *, clean: bool = True) -> int:
         """End all watches now, with or without the last chunk; how many ended."""
         return self._server.cut_streams(clean=clean)
@@ -84,11 +108,18 @@ class Faults:
         with self._lock:
             self._statuses.clear()
             self._after.clear()
+            self._planned.clear()
             self._drops = 0
         self.latency = 0.0
         self._server.accept_connections()
 
     # --- asked by the server ----------------------------------------------
+
+    def count(self) -> Fault | None:
+        """Call once per request: the fault that was planned for it."""
+        with self._lock:
+            self.requests += 1
+            return self._planned.pop(self.requests, None)
 
     def next_drop(self) -> bool:
         with self._lock:

@@ -12,16 +12,16 @@ from urllib.parse import parse_qsl, unquote
 import structlog
 
 from cluster.standin.answers import MAX_BODY, StatusError, not_allowed
-from cluster.standin.api import (
+from cluster.standin.api import Api
+from cluster.standin.control import CONTROL_PATH, Control
+from cluster.standin.faults import Fault, Faults
+from cluster.standin.messages import (
     Answer,
-    Api,
     Request,
     json_answer,
     refusal_answer,
     too_many_requests,
 )
-from cluster.standin.control import CONTROL_PATH, Control
-from cluster.standin.faults import Faults
 from cluster.standin.watching import BrokenOffError, WatchStream
 
 log = structlog.get_logger("cluster.standin")
@@ -131,7 +131,8 @@ class Handler(BaseHTTPRequestHandler):
         if body is None:
             return
         spared = path in _SPARED
-        if not spared and not self._passes_faults():
+        planned = None if spared else self.server.faults.count()
+        if not spared and not self._passes_faults(planned):
             return
         request = Request(
             method=self.command,
@@ -141,6 +142,10 @@ class Handler(BaseHTTPRequestHandler):
             body=body,
         )
         answer = self._respond(request)
+        if planned is not None:
+            if isinstance(answer, WatchStream):
+                answer.close()
+            answer = self._fault_answer(planned.status)
         if isinstance(answer, WatchStream):
             self._stream(answer)
             return
@@ -205,11 +210,14 @@ class Handler(BaseHTTPRequestHandler):
 
     # --- faults -----------------------------------------------------------
 
-    def _passes_faults(self) -> bool:
+    def _passes_faults(self, planned: Fault | None) -> bool:
         """False when a fault took the request."""
         faults = self.server.faults
         if faults.latency > 0:
             self.server.stopping.wait(faults.latency)
+        if planned is not None and not planned.after:
+            self._send(self._fault_answer(planned.status))
+            return False
         if faults.next_drop():
             raise BrokenOffError
         status = faults.next_status()
@@ -228,9 +236,16 @@ class Handler(BaseHTTPRequestHandler):
             500: ("InternalError", "an error on the server, injected"),
             503: ("ServiceUnavailable", "the server is currently unable, injected"),
             504: ("Timeout", "the request did not complete in time, injected"),
+            403: ("Forbidden", "it is forbidden, injected"),
+            404: ("NotFound", "it is not found, injected"),
+            409: ("Conflict", "the object has been modified, injected"),
+            410: ("Expired", "the resourceVersion is too old, injected"),
+            422: ("Invalid", "it is invalid, injected"),
         }
         reason, message = reasons[status]
-        body = StatusError(status, reason, message, details={}).body()
+        # Only with a name does 404 mean an object rather than a kind.
+        details = {"name": "injected"} if status < 500 else {}
+        body = StatusError(status, reason, message, details=details).body()
         return json_answer(status, body)
 
     def _break(self) -> None:

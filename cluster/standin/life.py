@@ -37,7 +37,9 @@ class Life:
         seed: int = 1,
         interval: float = 8.0,
         max_pods: int = 6,
+        scheduling: bool = True,
     ) -> None:
+        """``scheduling`` False: pods and claims are left to a ControlPlane."""
         self._store = store
         self._random = random.Random(seed)  # noqa: S311 a demo, not secrets
         self._interval = interval
@@ -46,6 +48,7 @@ class Life:
         self._writer = writer
         self._controller = ClaimController(store, writer)
         self._scheduler = Scheduler(store, writer)
+        self._scheduling = scheduling
         self._unfinished: tuple[str, str] | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -76,6 +79,9 @@ class Life:
 
     def step(self) -> list[str]:
         """Do one thing, and the controllers' work that follows; says what was done."""
+        if not self._scheduling:
+            action = self._act()
+            return [action] if action else []
         with self._store.lock:
             done = self._controller.run() + self._scheduler.run()
             if action := self._act():

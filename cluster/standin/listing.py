@@ -12,7 +12,7 @@ import binascii
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from cluster.standin import answers
 from cluster.standin.answers import (
@@ -26,7 +26,6 @@ from cluster.standin.kinds import Kind
 from cluster.standin.selectors import Selector, parse
 from cluster.standin.store import Entry, Store
 
-Json = dict[str, Any]
 Query = Mapping[str, str]
 
 _CONTINUE_FORM: Final = "meta.k8s.io/v1"

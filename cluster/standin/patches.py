@@ -19,6 +19,7 @@ MERGE_KEYS: Final[dict[tuple[str, ...], str]] = {
     ("status", "resourceClaimStatuses"): "name",
     ("spec", "resourceClaims"): "name",
     ("spec", "containers"): "name",
+    ("spec", "taints"): "key",
 }
 """Path of a list → the member that tells its entries apart."""
 

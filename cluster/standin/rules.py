@@ -1,8 +1,8 @@
 """What may be written: the checks of kube-apiserver that our writers can meet.
 
-The form of a claim's or slice's spec is not validated here (``docs/parity.md``);
-what decides between two writers is: names, immutable fields, finalizers and
-reservations of an object being deleted, the allocation's immutability.
+What decides between two writers: names, immutable fields, finalizers and
+reservations of an object being deleted, the allocation's immutability. The form of
+claims, templates and classes is the matter of :mod:`cluster.standin.checking`.
 """
 
 from __future__ import annotations

@@ -13,12 +13,13 @@ from typing import Any, Final
 from cluster.standin.controllers import ANYONE, FINALIZER, pod_claims, target
 from cluster.standin.kinds import KINDS
 from cluster.standin.store import Entry, Store, now
+from cluster.standin.suiting import suits
 from cluster.standin.writing import MERGE, Writer
 from dra.allocation import AllocationError, Fits, place
 from dra.errors import DRAError
 from dra.labels import matches_node
 from dra.names import ObjectKey
-from dra.objects import Node, NodeSelector, ResourceClaim, read, write
+from dra.objects import NodeSelector, ResourceClaim, read, write
 from dra.snapshot import Snapshot
 
 Json = dict[str, Any]
@@ -48,7 +49,7 @@ class Scheduler:
             waiting = [
                 entry
                 for entry in self._store.current(KINDS["Pod"])[1]
-                if _waits(entry.body)
+                if waits(entry.body)
             ]
             return [done for pod in waiting if (done := self._schedule(pod))]
 
@@ -61,7 +62,7 @@ class Scheduler:
             c for c in claims if not (c.body.get("status") or {}).get("allocation")
         ]
         try:
-            names = self._nodes_for([c for c in claims if c not in pending])
+            names = self._nodes_for(pod, [c for c in claims if c not in pending])
             wanted = [read(c.json(), ResourceClaim) for c in pending]
             outcome = (
                 place(self._snapshot, wanted, node_names=names) if wanted else None
@@ -90,8 +91,8 @@ class Scheduler:
             found.append(claim)
         return found or None
 
-    def _nodes_for(self, allocated: list[Entry]) -> list[str]:
-        nodes = [node for node in self._snapshot.nodes.values() if _schedulable(node)]
+    def _nodes_for(self, pod: Entry, allocated: list[Entry]) -> list[str]:
+        nodes = [n for n in self._snapshot.nodes.values() if suits(pod.body, n)]
         for claim in allocated:
             raw = claim.body["status"]["allocation"].get("nodeSelector")
             if raw:
@@ -168,7 +169,8 @@ class Scheduler:
         self._writer.patch(where, patch, MERGE, ANYONE, dry_run=False)
 
 
-def _waits(pod: Json) -> bool:
+def waits(pod: Json) -> bool:
+    """Whether a pod with claims is to be scheduled."""
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     return (
         bool(spec.get("resourceClaims"))
@@ -177,8 +179,3 @@ def _waits(pod: Json) -> bool:
         and not pod["metadata"].get("deletionTimestamp")
         and status.get("phase", "Pending") == "Pending"
     )
-
-
-def _schedulable(node: Node) -> bool:
-    ready = [c.status for c in node.status.conditions or () if c.type == "Ready"]
-    return not node.spec.unschedulable and all(status == "True" for status in ready)

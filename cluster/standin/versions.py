@@ -1,8 +1,8 @@
 """From stored (v1) form to the version a client asks for, and back.
 
 ``v1beta2`` has the layout of v1. ``v1beta1`` has flat requests and keeps what a
-device publishes under ``basic``. Reading is ``cluster.convert``'s; this is the
-way out, for a server that serves old versions only.
+device publishes under ``basic``. Claims are ``cluster.convert``'s matter;
+slices on their way out are here, for only a server sends them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from cluster.convert import to_v1
+from cluster.convert import from_v1, to_v1
 from cluster.standin.kinds import KINDS, Kind
 
 Json = dict[str, Any]
@@ -33,14 +33,9 @@ def as_version(kind: Kind, version: str, body: Json) -> Json:
     """``body`` in API version ``version``. Parts are shared with ``body``."""
     if version not in _FLAT:
         return body
-    if kind.name == "ResourceClaim":
-        return {**body, "spec": _claim_spec(body.get("spec"))}
-    if kind.name == "ResourceClaimTemplate" and isinstance(body.get("spec"), dict):
-        spec = body["spec"]
-        return {**body, "spec": {**spec, "spec": _claim_spec(spec.get("spec"))}}
     if kind.name == "ResourceSlice" and isinstance(body.get("spec"), dict):
         return {**body, "spec": _slice_spec(body["spec"])}
-    return body
+    return from_v1(kind.name, body, version)
 
 
 def from_version(kind: Kind, version: str, obj: Json) -> Json:
@@ -71,24 +66,6 @@ def to_stored(obj: Json) -> tuple[Kind, Json]:
     if kind.namespaced:
         meta.setdefault("namespace", "default")
     return kind, body
-
-
-def _claim_spec(spec: Any) -> Any:
-    if not isinstance(spec, dict) or not isinstance(spec.get("devices"), dict):
-        return spec
-    devices = spec["devices"]
-    requests = devices.get("requests")
-    if not isinstance(requests, list):
-        return spec
-    flat = [_flat_request(request) for request in requests]
-    return {**spec, "devices": {**devices, "requests": flat}}
-
-
-def _flat_request(request: Any) -> Any:
-    if not isinstance(request, dict) or not isinstance(request.get("exactly"), dict):
-        return request
-    rest = {key: value for key, value in request.items() if key != "exactly"}
-    return {**rest, **request["exactly"]}
 
 
 def _slice_spec(spec: Json) -> Json:

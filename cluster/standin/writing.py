@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from cluster.standin import rules
+from cluster.standin import checking, rules
 from cluster.standin.answers import (
     Cause,
     StatusError,
@@ -89,9 +89,10 @@ class Writer:
                 meta["namespace"] = target.namespace
             else:
                 meta.pop("namespace", None)
+            _clean_new(kind, body)
+            checking.check(kind, body, labels=self._labels(target.namespace))
             if self._store.find(kind, target.namespace, meta["name"]):
                 raise already_exists(kind, meta["name"])
-            _clean_new(kind, body)
             if dry_run:
                 return Entry(kind, body, 0)
             return self._store.commit(kind, body)
@@ -109,15 +110,29 @@ class Writer:
             for entry in self._store.current(kind)[1]
         )
 
+    def _labels(self, namespace: str) -> Json:
+        """The labels of a namespace that there is."""
+        entry = self._store.find(KINDS["Namespace"], "", namespace)
+        found = entry.body["metadata"].get("labels") if entry else None
+        return found if isinstance(found, dict) else {}
+
     def _name(self, kind: Kind, meta: Json) -> None:
+        """Make the name that generateName asks for; what is wrong with it is 422.
+
+        Of kinds whose form is checked, that comes with all else that is wrong.
+        """
+        checked = kind.name in checking.CHECKED
         if not meta.get("name"):
             prefix = meta.get("generateName")
             if not prefix:
+                if checked:
+                    return
                 message = "Required value: name or generateName is required"
                 cause = Cause("FieldValueRequired", message, "metadata.name")
                 raise invalid(kind, "", [cause])
             meta["name"] = prefix + self.suffix()
-        rules.check_name(kind, str(meta["name"]))
+        if not checked:
+            rules.check_name(kind, str(meta["name"]))
 
     def suffix(self) -> str:
         """Five characters as Kubernetes appends them to generateName."""
@@ -202,7 +217,11 @@ class Writer:
             if "status" in old:
                 new["status"] = old["status"]
         fill(kind, new)
-        rules.check_update(kind, old, new)
+        known = clone(old)
+        fill(kind, known)  # what was loaded may lack them; the server reads them in
+        rules.check_update(kind, known, new)
+        labels = self._labels(str(before.get("namespace") or ""))
+        checking.check(kind, new, old=old, labels=labels)
         if kind.generation and new.get("spec") != old.get("spec"):
             meta["generation"] = before.get("generation", 1) + 1
         return new

@@ -10,21 +10,17 @@ at 1: a write that did arrive is recognised, one that did not is sent again, and
 that arrives late finds another resourceVersion.
 
 Nothing here keeps a second writer from taking the same *device* for another claim:
-right only where no other writer (no kube-scheduler) is at work.
+``writer: unguarded``, right only where no other writer (no kube-scheduler) is at work.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from cluster.errors import (
     ApiError,
-    Conflict,
     Forbidden,
-    Invalid,
     NotFound,
     ServerError,
     TooManyRequests,
@@ -32,6 +28,18 @@ from cluster.errors import (
     Unreachable,
 )
 from cluster.resources import ServedResource
+from cluster.writeback.answers import (
+    NOT_SERVED,
+    PERHAPS,
+    forbidden,
+    given_up,
+    gone,
+    invalid,
+    meaning,
+    replaced,
+    unfree,
+)
+from cluster.writeback.patience import Patience
 from cluster.writeback.requests import (
     AS_V1,
     finalizer_request,
@@ -40,22 +48,19 @@ from cluster.writeback.requests import (
     status_request,
 )
 from cluster.writeback.values import (
+    Beat,
     Before,
-    Changed,
     Json,
     Order,
     Outcome,
-    Refusal,
     Refused,
     Request,
     Step,
     Unknown,
     Written,
-    allocation_of,
     holds,
-    meta_of,
+    still,
     unheard,
-    version_of,
 )
 
 if TYPE_CHECKING:
@@ -66,33 +71,6 @@ _RIGHTS: Final = {
     Step.FINALIZER: "patch resourceclaims",
     Step.STATUS: "patch resourceclaims/status",
 }
-_BINDING: Final = "patch resourceclaims/binding"
-_PERHAPS: Final = "The allocation may or may not have been written."
-_NOT_SERVED: Final = Refused(
-    Refusal.NOT_SERVED,
-    "The API server does not serve resourceclaims in a version that the portal can "
-    "write (v1, v1beta2, v1beta1).",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How often a writer tries; the pauses between (seconds) double up to ``longest``."""
-
-    attempts: int = 5
-    delay: float = 0.2
-    longest: float = 5.0
-    sleep: Callable[[float], None] = time.sleep
-
-    def waits(self) -> Iterator[float]:
-        """One pause fewer than there are attempts."""
-        for n in range(self.attempts - 1):
-            yield min(self.delay * 2**n, self.longest)
-
-    def pause(self, wait: float, error: ApiError | Unreachable) -> None:
-        """Wait, or as long as the server asked for, though never without bound."""
-        asked = error.retry_after if isinstance(error, ApiError) else None
-        self.sleep(min(max(wait, float(asked or 0)), self.longest))
 
 
 @dataclass(slots=True)
@@ -110,7 +88,7 @@ class _Attempt:
 class DirectWriter:
     """Writes the allocation itself. May be used by many threads, like its client."""
 
-    name: Final = "direct"
+    name: Final = "unguarded"
 
     def __init__(
         self, client: ClusterClient, *, patience: Patience | None = None
@@ -122,7 +100,9 @@ class DirectWriter:
     def preview(self, order: Order, claim: Json) -> list[Request]:
         return foresee(order, claim, self._served or AS_V1)
 
-    def write(self, order: Order, *, before: Before = unheard) -> Outcome:
+    def write(
+        self, order: Order, *, before: Before = unheard, beat: Beat = still
+    ) -> Outcome:
         attempt = _Attempt(order, before, uncertain=order.resumed)
         waits = self._patience.waits()
         while True:
@@ -130,8 +110,9 @@ class DirectWriter:
                 return self._round(attempt)
             except (ServerError, TooManyRequests, Unreachable) as error:
                 if (wait := next(waits, None)) is None:
-                    return _given_up(error, attempt)
+                    return given_up(error, uncertain=attempt.uncertain)
                 self._patience.pause(wait, error)
+                beat()
 
     def _round(self, attempt: _Attempt) -> Outcome:
         """Look, then write. Raises what only another round can settle."""
@@ -143,11 +124,11 @@ class DirectWriter:
         except (ServerError, TooManyRequests, Unreachable):
             raise
         except (Unauthorized, Forbidden) as error:
-            return _forbidden(error, attempt.step)
+            return forbidden(error, _RIGHTS[attempt.step])
         except ApiError as error:
             # The claim itself often says better than the error what is the matter.
             found = self._look(attempt)
-            return _meaning(error, found) if isinstance(found, dict) else found
+            return meaning(error, found) if isinstance(found, dict) else found
 
     def _look(self, attempt: _Attempt) -> Json | Outcome:
         """The claim, if it is the planned one and free; else what that means for us."""
@@ -155,19 +136,19 @@ class DirectWriter:
         attempt.step = None
         try:
             if (served := self._resource()) is None:
-                return _unseen(_NOT_SERVED, attempt)
+                return _unseen(NOT_SERVED, attempt)
             claim = self._client.get(served, order.namespace, order.name)
         except NotFound as error:
             if error.not_served:
                 self._served = None
-                return _unseen(_NOT_SERVED, attempt)
-            return Refused(Refusal.GONE, f"{_the_claim(order)} no longer exists.")
+                return _unseen(NOT_SERVED, attempt)
+            return gone(order)
         except (Unauthorized, Forbidden) as error:
-            return _unseen(_forbidden(error, None), attempt)
+            return _unseen(forbidden(error, _RIGHTS[None]), attempt)
         except (ServerError, TooManyRequests):
             raise
         except ApiError as error:
-            return _invalid(error)
+            return invalid(error)
         return _verdict(claim, attempt) or claim
 
     def _write(self, attempt: _Attempt, claim: Json) -> Written:
@@ -210,77 +191,13 @@ class DirectWriter:
 def _verdict(claim: Json, attempt: _Attempt) -> Outcome | None:
     """What the claim as read says about the order; None: go on."""
     order = attempt.order
-    if str(meta_of(claim).get("uid") or "") != order.uid:
-        return Refused(
-            Refusal.GONE,
-            f"{_the_claim(order)} was deleted, and a new one has taken its name.",
-            claim=claim,
-        )
+    if other := replaced(order, claim):
+        return other
     if holds(claim, order.allocation):
         return Written(claim, tuple(attempt.sent))
-    if allocation_of(claim) is not None:
-        return Refused(
-            Refusal.ALLOCATED,
-            f"{_the_claim(order)} has been allocated by somebody else.",
-            claim=claim,
-        )
-    if meta_of(claim).get("deletionTimestamp"):
-        return Refused(
-            Refusal.DELETING, f"{_the_claim(order)} is being deleted.", claim=claim
-        )
-    return None
-
-
-def _meaning(error: ApiError, claim: Json) -> Outcome:
-    """What an error means when the claim is still there and still free."""
-    if isinstance(error, Conflict):
-        return Changed("The claim was changed while we wrote to it.", version_of(claim))
-    if isinstance(error, Invalid) and "resourceclaims/binding" in str(error):
-        return Refused(
-            Refusal.FORBIDDEN,
-            "The portal's account may not allocate claims: it needs the verb patch on "
-            "resourceclaims/binding, granted by a ClusterRoleBinding.",
-            missing=f"{_BINDING} (cluster-wide)",
-        )
-    return _invalid(error)
-
-
-def _invalid(error: ApiError) -> Refused:
-    return Refused(
-        Refusal.INVALID, f"The API server refused the request ({error.code}): {error}"
-    )
-
-
-def _forbidden(error: ApiError, step: Step | None) -> Refused:
-    if isinstance(error, Unauthorized):
-        return Refused(
-            Refusal.FORBIDDEN,
-            "The API server did not accept the portal's credentials (401).",
-        )
-    right = _RIGHTS[step]
-    return Refused(
-        Refusal.FORBIDDEN,
-        f"The portal's account lacks a right: {right}.",
-        missing=right,
-    )
+    return unfree(order, claim)
 
 
 def _unseen(refused: Refused, attempt: _Attempt) -> Outcome:
     """The claim could not be looked at, so what was sent before may be in it."""
-    return Unknown(f"{refused.reason} {_PERHAPS}") if attempt.uncertain else refused
-
-
-def _given_up(error: ApiError | Unreachable, attempt: _Attempt) -> Outcome:
-    if isinstance(error, TooManyRequests):
-        why = "The API server is overloaded (429) and kept refusing the request."
-    elif isinstance(error, ApiError):
-        why = f"The API server kept failing ({error.code}): {error.message}"
-    else:
-        why = "The API server cannot be reached."
-    if attempt.uncertain:
-        return Unknown(f"{why} {_PERHAPS}")
-    return Refused(Refusal.UNAVAILABLE, f"{why} Nothing was allocated.")
-
-
-def _the_claim(order: Order) -> str:
-    return f"The claim {order.namespace}/{order.name}"
+    return Unknown(f"{refused.reason} {PERHAPS}") if attempt.uncertain else refused

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from cluster.resources import BY_KIND, ServedResource
+from cluster.writeback.answers import Target
 from cluster.writeback.values import (
     Order,
     Request,
@@ -42,7 +43,7 @@ def protected(claim: Json) -> bool:
     return FINALIZER in (meta_of(claim).get("finalizers") or ())
 
 
-def finalizer_request(order: Order, claim: Json, served: ServedResource) -> Request:
+def finalizer_request(order: Target, claim: Json, served: ServedResource) -> Request:
     """A merge patch replaces the whole list, so the others' finalizers go with it."""
     others = list(meta_of(claim).get("finalizers") or ())
     meta = _conditions(order, claim) | {"finalizers": [*others, FINALIZER]}
@@ -51,14 +52,17 @@ def finalizer_request(order: Order, claim: Json, served: ServedResource) -> Requ
 
 def status_request(order: Order, claim: Json, served: ServedResource) -> Request:
     """Only ``status.allocation``: reservedFor and devices stay as they are."""
-    allocation = write(order.allocation)
-    if not _has_null(allocation):
+    return put_request(order, claim, {"allocation": write(order.allocation)}, served)
+
+
+def put_request(
+    order: Target, claim: Json, parts: Json, served: ServedResource
+) -> Request:
+    """``parts`` of the status become what is given here, the others stay."""
+    if not _has_null(parts):
         return Request(
             f"{_path(order, served)}/status",
-            {
-                "metadata": _conditions(order, claim),
-                "status": {"allocation": allocation},
-            },
+            {"metadata": _conditions(order, claim), "status": parts},
             "status",
         )
     # A driver's opaque parameters may hold null, which a merge patch would read as
@@ -69,7 +73,10 @@ def status_request(order: Order, claim: Json, served: ServedResource) -> Request
     ]
     if not isinstance(claim.get("status"), dict):
         add.append({"op": "add", "path": "/status", "value": {}})
-    add.append({"op": "add", "path": "/status/allocation", "value": allocation})
+    add += [
+        {"op": "add", "path": f"/status/{name}", "value": value}
+        for name, value in parts.items()
+    ]
     return Request(
         f"{_path(order, served)}/status",
         add,
@@ -78,11 +85,11 @@ def status_request(order: Order, claim: Json, served: ServedResource) -> Request
     )
 
 
-def _conditions(order: Order, claim: Json) -> Json:
+def _conditions(order: Target, claim: Json) -> Json:
     return {"resourceVersion": version_of(claim), "uid": order.uid}
 
 
-def _path(order: Order, served: ServedResource) -> str:
+def _path(order: Target, served: ServedResource) -> str:
     return served.path(order.namespace, order.name)
 
 

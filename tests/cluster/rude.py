@@ -131,3 +131,9 @@ def config_for(
         )
     )
     return ClusterConfig(name="demo", kubeconfig=path)
+
+
+def node_list(version: int, *names: str) -> bytes:
+    items = ",".join(f'{{"metadata": {{"name": "{name}"}}}}' for name in names)
+    meta = f'{{"resourceVersion": "{version}"}}'
+    return response(f'{{"metadata": {meta}, "items": [{items}]}}'.encode())

@@ -122,3 +122,7 @@ def same_as_server(store: MemoryStore, standin: StandinServer, kind: str) -> boo
         for obj in standin.store.objects(kind)
     }
     return store.objects == server
+
+
+def wait_for_equality(store: MemoryStore, standin: StandinServer, kind: str) -> None:
+    store.wait_until(lambda: same_as_server(store, standin, kind))

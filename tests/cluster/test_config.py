@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster.config import MAX_BYTES, cluster_from_dump, load_clusters
+from cluster.config import MAX_BYTES, load_clusters
 from cluster.errors import ConfigError
 
 
@@ -34,13 +34,54 @@ clusters:
     assert (demo.name, demo.source, demo.writer) == ("demo", "kubeconfig", "direct")
     assert demo.kubeconfig == tmp_path / "sub/demo.kubeconfig"
     assert demo.origin == f"{tmp_path}/sub/demo.kubeconfig (context admin)"
-    assert (prod.source, prod.writer, prod.read_only) == ("in-cluster", "direct", False)
+    assert (prod.source, prod.writer, prod.read_only) == (
+        "in-cluster",
+        "carrier",
+        False,
+    )
     assert looked_at.kubeconfig == Path("/etc/kubeconfig")
     assert looked_at.read_only
     assert customer.dump == (tmp_path / "a.json", tmp_path / "b.yaml")
     assert (customer.source, customer.writer) == ("dump", "none")
     assert customer.origin == "a.json, b.yaml"
     assert small.dump == (tmp_path / "one.json",)
+
+
+def test_the_options_of_a_writer_are_read_beside_it(write):
+    carrier, direct = load_clusters(
+        write("""
+clusters:
+- name: a
+  inCluster: true
+  owner: portal-north
+  carrier: {image: registry.example.com/pause:1, waitSeconds: 120, exactDevices: true}
+  scheduler: {version: v1.37.1, names: [default-scheduler, batch]}
+- name: b
+  inCluster: true
+  writer: direct
+  guard: {by: node-taint, settleMilliseconds: 400, namespace: barriers}
+""")
+    )
+
+    assert carrier.options.owner == "portal-north"
+    assert carrier.options.carrier.image == "registry.example.com/pause:1"
+    assert carrier.options.carrier.wait == 120
+    assert carrier.options.carrier.exact_devices
+    assert not carrier.options.carrier.accept_other_devices
+    assert carrier.options.scheduler.names == ("default-scheduler", "batch")
+    assert carrier.options.scheduler.version == "v1.37.1"
+    assert (direct.options.guard.by, direct.options.guard.settle) == ("node-taint", 0.4)
+    assert direct.options.guard.namespace == "barriers"
+    assert direct.options.guard.barrier == 60
+
+
+def test_gates_that_are_not_as_by_default_are_read(write):
+    (config,) = load_clusters(
+        write(
+            "clusters: [{name: a, dump: x, featureGates: {DRADerivedAttributes: true}}]"
+        )
+    )
+    assert config.feature_gates == {"DRADerivedAttributes": True}
 
 
 def test_a_file_that_is_named_need_not_exist(write):
@@ -111,8 +152,68 @@ def test_no_clusters_are_allowed(write):
             "clusters.yaml: clusters[0].writer: a dump cannot be written to",
         ),
         (
-            "clusters: [{name: a, kubeconfig: x, writer: carrier}]",
-            "clusters.yaml: clusters[0].writer: must be direct or none",
+            "clusters: [{name: a, kubeconfig: x, writer: pod}]",
+            "clusters.yaml: clusters[0].writer: must be one of carrier, direct, unguar",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, guard: {by: rule}}]",
+            "clusters.yaml: clusters[0].guard: only goes with writer: direct",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, writer: direct, carrier: {}}]",
+            "clusters.yaml: clusters[0].carrier: only goes with writer: carrier",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: [x]}]",
+            "clusters.yaml: clusters[0].carrier: must be a mapping",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {waitSeconds: 0}}]",
+            "clusters.yaml: clusters[0].carrier.waitSeconds: must be a number from 1",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {waitSeconds: true}}]",
+            "clusters.yaml: clusters[0].carrier.waitSeconds: must be a number",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {imge: x}}]",
+            "clusters.yaml: clusters[0].carrier.imge: unknown key; known are image,",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {namePrefix: Carrier}}]",
+            "clusters.yaml: clusters[0].carrier.namePrefix: must be up to 31 lower",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {exactDevices: 1}}]",
+            "clusters.yaml: clusters[0].carrier.exactDevices: must be true or false",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, writer: direct, guard: {by: x}}]",
+            "clusters.yaml: clusters[0].guard.by: must be one of auto, rule, node-tai",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, scheduler: {names: []}}]",
+            "clusters.yaml: clusters[0].scheduler.names: must be a list of 1 to 8",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, scheduler: {version: latest}}]",
+            "clusters.yaml: clusters[0].scheduler.version: must be a version like 1.3",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, owner: A B}]",
+            "clusters.yaml: clusters[0].owner: must be 1 to 40 lower-case letters",
+        ),
+        (
+            "clusters: [{name: a, dump: x, featureGates: [DRADerivedAttributes]}]",
+            "clusters.yaml: clusters[0].featureGates: must be a mapping of names",
+        ),
+        (
+            "clusters: [{name: a, dump: x, featureGates: {DRANothing: true}}]",
+            "clusters.yaml: clusters[0].featureGates.DRANothing: is no gate that is",
+        ),
+        (
+            "clusters: [{name: a, dump: x, featureGates: {DRAAdminAccess: 1}}]",
+            "clusters.yaml: clusters[0].featureGates.DRAAdminAccess: must be true or",
         ),
         (
             "clusters: [{name: a, kubeConfig: x}]",
@@ -153,15 +254,3 @@ def test_a_missing_file_says_which(tmp_path):
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(ConfigError, match="is a directory"):
         load_clusters(tmp_path)
-
-
-def test_a_dump_alone_makes_a_read_only_cluster():
-    config = cluster_from_dump("dump", [Path("a.json")])
-    assert config.dump == (Path.cwd() / "a.json",)
-    assert config.read_only
-
-
-@pytest.mark.parametrize(("name", "paths"), [("A b", [Path("x")]), ("a", [])])
-def test_a_dump_needs_a_name_and_files(name, paths):
-    with pytest.raises(ConfigError):
-        cluster_from_dump(name, paths)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cluster.convert import old_layout_problem, to_v1
+from cluster.convert import from_v1, old_layout_problem, to_v1
 from cluster.standin.kinds import KINDS
 from cluster.standin.versions import as_version
 
@@ -300,3 +300,31 @@ def test_v1_objects_are_no_problem(obj):
 def test_odd_values_are_not_its_business(kind, spec):
     obj = {"apiVersion": f"{GROUP}/v1", "kind": kind, "spec": spec}
     assert old_layout_problem(obj) is None
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta2", "v1beta1"])
+@pytest.mark.parametrize("kind", ["ResourceClaim", "ResourceClaimTemplate"])
+def test_what_goes_out_in_an_older_version_comes_back_the_same(
+    kind: str, version: str
+) -> None:
+    requests = [
+        {"name": "a", "exactly": {"deviceClassName": "gpu", "count": 2}},
+        {"name": "b", "firstAvailable": [{"name": "x", "deviceClassName": "gpu"}]},
+        {"name": "c"},
+        "no request",
+    ]
+    spec: Json = {"devices": {"requests": requests, "constraints": []}}
+    body = {"metadata": {"name": "n"}, "spec": spec}
+    if kind == "ResourceClaimTemplate":
+        body["spec"] = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    sent = from_v1(kind, body, version)
+    header = {"apiVersion": f"resource.k8s.io/{version}", "kind": kind}
+    back = to_v1({**header, **sent})
+    assert {k: v for k, v in back.items() if k not in header} == body
+    inner = sent["spec"].get("spec", sent["spec"])["devices"]["requests"][0]
+    assert ("exactly" in inner) == (version != "v1beta1")
+
+
+@pytest.mark.parametrize("spec", [None, [], {}, {"devices": 1}, {"devices": {}}])
+def test_parts_of_an_unexpected_type_go_out_as_they_are(spec: Any) -> None:
+    assert from_v1("ResourceClaim", {"spec": spec}, "v1beta1") == {"spec": spec}

@@ -8,7 +8,7 @@ from cluster.yaml_documents import YamlError, documents
 def test_values_are_those_that_json_has():
     [found] = documents(
         "time: 2026-01-15T08:00:00Z\nday: 2026-01-15\nminutes: 1:30\noperator: =\n"
-        "count: 3\nbig: 0x10\nhalf: 0.5\nyes: true\nnothing: null\nplain: 1e3\n1: one\n"
+        "count: 3\nbig: 0x10\nhalf: 0.5\nyes: true\nnothing: null\npower: 1e3\nclock: 1:30.5\n1: one\n"
     )
     assert found == {
         "time": "2026-01-15T08:00:00Z",
@@ -20,7 +20,8 @@ def test_values_are_those_that_json_has():
         "half": 0.5,
         "true": True,
         "nothing": None,
-        "plain": "1e3",
+        "power": 1000.0,
+        "clock": "1:30.5",
         "1": "one",
     }
 

@@ -9,8 +9,9 @@ from cluster.client import ClusterClient
 from cluster.config import ClusterConfig
 from cluster.standin.access import User
 from cluster.standin.server import StandinServer
-from cluster.writeback import Order, timestamp
-from cluster.writeback.direct import DirectWriter, Patience
+from cluster.writeback import Order, Written, timestamp
+from cluster.writeback.direct import DirectWriter
+from cluster.writeback.patience import Patience
 from dra.objects import (
     AllocationConfig,
     AllocationDevices,
@@ -20,6 +21,7 @@ from dra.objects import (
     NodeSelectorTerm,
     OpaqueConfig,
     SelectorRequirement,
+    read,
     write,
 )
 
@@ -132,3 +134,8 @@ class World:
 
 def server(users: dict[str, User] | None = None, **served: Any) -> StandinServer:
     return StandinServer([namespace(), claim()], users=users, **served)
+
+
+def outcome_allocation(outcome: Written) -> AllocationResult:
+    """What the claim holds after the write."""
+    return read(outcome.claim["status"]["allocation"], AllocationResult)

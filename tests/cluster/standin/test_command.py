@@ -18,12 +18,14 @@ from cluster.standin.server import StandinServer
 COMMAND = [sys.executable, "-W", "error", "-m", "cluster.standin"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("number", "more"), [(signal.SIGINT, []), (signal.SIGTERM, ["--delay", "0.1"])]
+)
 def test_it_serves_a_living_cluster_and_stops_quickly(
-    tmp_path: Path, number: signal.Signals
+    tmp_path: Path, number: signal.Signals, more: list[str]
 ) -> None:
     kubeconfig = tmp_path / "kubeconfig"
-    arguments = ["--nodes", "3", "--life", "--kubeconfig", str(kubeconfig)]
+    arguments = ["--nodes", "3", "--life", *more, "--kubeconfig", str(kubeconfig)]
     with subprocess.Popen(
         [*COMMAND, *arguments],
         stdout=subprocess.PIPE,

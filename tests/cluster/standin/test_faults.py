@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from cluster.standin.faults import Fault
 from cluster.standin.server import StandinServer
 from tests.cluster.standin.http_client import CLAIMS, SLICES, Http, claim, piece
 
@@ -163,3 +164,30 @@ def test_a_senseless_order_is_refused(order: object) -> None:
         assert http.post("/standin/faults", order).status == 400
         assert http.get("/standin/faults").status == 405
         assert http.get(SLICES).status == 200
+
+
+def test_a_fault_can_be_planned_for_one_request_to_come(
+    server: StandinServer, http: Http
+) -> None:
+    server.faults.plan(Fault(503), position=2)
+    server.faults.plan(Fault(0, after=True), position=3)
+    assert http.get(SLICES).status == 200
+    assert http.post(CLAIMS, claim()).status == 503
+    assert server.store.objects("ResourceClaim") == []
+    with pytest.raises(LOST):
+        http.post(CLAIMS, claim())
+    assert len(server.store.objects("ResourceClaim")) == 1
+    assert http.get(SLICES).status == 200
+    assert server.faults.requests == 4
+
+
+def test_a_planned_fault_can_hit_a_watch(server: StandinServer, http: Http) -> None:
+    server.faults.plan(Fault(0, after=True))
+    with pytest.raises(LOST):
+        http.get(f"{SLICES}?watch=true&timeoutSeconds=1")
+    assert server.store.watches == 0
+
+
+def test_a_planned_fault_is_one_that_servers_have(server: StandinServer) -> None:
+    with pytest.raises(ValueError, match="418"):
+        server.faults.plan(Fault(418))

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from cluster.standin.caching import Habits
+from cluster.standin.control_plane import ControlPlane
 from cluster.standin.generator import generate
 from cluster.standin.life import LABEL, TAINT_KEY, Life
 from cluster.standin.store import Store
@@ -235,3 +237,18 @@ def test_life_as_a_thread_stops_when_told(store: Store) -> None:
     life.stop()
     settled = store.version
     assert settled > before
+
+
+def test_life_can_leave_the_scheduling_to_a_control_plane(store: Store) -> None:
+    life = Life(store, interval=3600, scheduling=False)
+    life.arrive()
+    with ControlPlane(store, Habits(delay=0.01)):
+        deadline = time.monotonic() + 20
+        while not own_pods(store)[0]["spec"].get("nodeName"):
+            assert time.monotonic() < deadline
+            life._act = lambda: ""  # type: ignore[method-assign]  # nothing of its own
+            assert life.step() == []
+            time.sleep(0.01)
+    (pod,) = own_pods(store)
+    (claim,) = claims_of(store, pod)
+    assert claim["status"]["reservedFor"][0]["uid"] == pod["metadata"]["uid"]

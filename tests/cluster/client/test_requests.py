@@ -2,14 +2,10 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from cluster.client import ClusterClient
-from cluster.config import ClusterConfig, cluster_from_dump
 from cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -19,12 +15,9 @@ from cluster.errors import (
     Invalid,
     NotFound,
     ServerError,
-    TooManyRequests,
-    Unauthorized,
     Unreachable,
 )
 from cluster.resources import BY_KIND, ServedResource
-from cluster.standin.access import Rule, User
 from cluster.standin.server import StandinServer
 from tests.cluster.rude import HOLD, RudeServer, chunked, config_for, response
 from tests.cluster.running import (
@@ -37,29 +30,6 @@ from tests.cluster.running import (
 )
 
 EMPTY = response(b'{"kind": "NodeList", "metadata": {"resourceVersion": "1"}}')
-
-
-@pytest.fixture
-def standin() -> Iterator[StandinServer]:
-    namespace = {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": "default"},
-    }
-    slices = [resource_slice(f"s-{i:02}") for i in range(20)]
-    with StandinServer([namespace, *slices]) as server:
-        yield server
-
-
-@pytest.fixture
-def client(standin: StandinServer, tmp_path: Path) -> Iterator[ClusterClient]:
-    client = client_of(standin, tmp_path)
-    yield client
-    client.close()
-
-
-def connect(config: ClusterConfig, **times: float) -> ClusterClient:
-    return ClusterClient.connect(config, **times)
 
 
 # --- what is there ---
@@ -147,14 +117,18 @@ def test_selectors_reach_the_server(client):
 def test_null_items_are_an_empty_list(tmp_path):
     body = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
     with RudeServer(response(body)) as server:
-        [page] = connect(config_for(tmp_path, server.url)).list_pages(NODES)
+        [page] = ClusterClient.connect(config_for(tmp_path, server.url)).list_pages(
+            NODES
+        )
     assert (page.items, page.resource_version) == ([], "5")
 
 
 @pytest.mark.parametrize("body", [b'{"items": {}}', b'{"metadata": 5, "items": []}'])
 def test_something_else_than_a_list_is_told(tmp_path, body):
     with RudeServer(response(body)) as server:
-        pages = connect(config_for(tmp_path, server.url)).list_pages(NODES)
+        pages = ClusterClient.connect(config_for(tmp_path, server.url)).list_pages(
+            NODES
+        )
         with pytest.raises(Unreachable, match="something that is not a list"):
             next(pages)
 
@@ -216,7 +190,7 @@ def test_a_name_stays_one_part_of_the_path(client, standin, name):
 def test_requests_say_who_asks_and_what_for(tmp_path):
     with RudeServer(response(b"{}"), chunked()) as server:
         config = config_for(tmp_path, server.url + "/prefix/", user={"token": "s3cret"})
-        client = connect(config)
+        client = ClusterClient.connect(config)
         client.patch(
             CLAIMS, "ns", "c", [{"op": "test"}], "status", "json", dry_run=True
         )
@@ -264,7 +238,7 @@ def test_another_error_event_is_raised_as_what_it_is(tmp_path):
     status = b'{"kind":"Status","code":403,"reason":"Forbidden","message":"no"}'
     line = b'{"type":"ERROR","object":%s}\n' % status
     with RudeServer(chunked(line)) as server:
-        client = connect(config_for(tmp_path, server.url))
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
         with pytest.raises(Forbidden, match="no"):
             next(client.watch(NODES, resource_version="1", timeout_seconds=5))
 
@@ -280,7 +254,7 @@ def test_events_are_cut_at_newlines_not_at_chunks(tmp_path):
     text = event(1) + event(2) + b"\n" + event(3).rstrip()
     parts = [text[i : i + 7] for i in range(0, len(text), 7)]
     with RudeServer(chunked(*parts)) as server:
-        client = connect(config_for(tmp_path, server.url))
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
         events = list(client.watch(NODES, resource_version="0", timeout_seconds=5))
     assert [e.object["metadata"]["name"] for e in events] == ["n1", "n2", "n3"]
 
@@ -288,7 +262,7 @@ def test_events_are_cut_at_newlines_not_at_chunks(tmp_path):
 def test_a_stream_without_chunks_is_read_as_it_comes(tmp_path):
     head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
     with RudeServer(head + event(1) + HOLD) as server:
-        client = connect(config_for(tmp_path, server.url))
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
         stream = client.watch(NODES, resource_version="0", timeout_seconds=5)
         assert next(stream).object["metadata"]["name"] == "n1"
         stream.close()
@@ -309,7 +283,7 @@ def test_a_stream_without_chunks_is_read_as_it_comes(tmp_path):
 )
 def test_a_broken_stream_gives_what_came_before_and_an_error(tmp_path, answer):
     with RudeServer(answer) as server:
-        client = connect(config_for(tmp_path, server.url))
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
         stream = client.watch(NODES, resource_version="0", timeout_seconds=5)
         assert next(stream).object["metadata"]["name"] == "n1"
         with pytest.raises(Unreachable):
@@ -319,7 +293,7 @@ def test_a_broken_stream_gives_what_came_before_and_an_error(tmp_path, answer):
 def test_a_watch_that_is_closed_before_it_is_open_waits_for_no_event(tmp_path):
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     with RudeServer(head + HOLD) as server:
-        client = connect(config_for(tmp_path, server.url))
+        client = ClusterClient.connect(config_for(tmp_path, server.url))
         stream = client.watch(NODES, resource_version="0", timeout_seconds=5)
         stream.close()
         began = time.monotonic()
@@ -359,159 +333,3 @@ def test_a_stop_ends_a_watch_at_the_next_event(client, standin):
     stop.set()
     standin.store.put(resource_slice("s-00", generation=3))
     assert list(stream) == []
-
-
-# --- when it goes wrong ---
-
-
-def test_a_busy_server_says_how_long_to_wait(client, standin):
-    standin.faults.retry_after = 7
-    standin.faults.answer(429)
-    with pytest.raises(TooManyRequests) as caught:
-        client.version()
-    assert caught.value.retry_after == 7
-
-
-def test_a_refused_connection_is_explained(tmp_path, standin):
-    client = client_of(standin, tmp_path)
-    standin.faults.refuse_connections()
-    with pytest.raises(Unreachable) as caught:
-        client.create(CLAIMS, "default", claim("c"))
-    assert str(caught.value) == (
-        f"127.0.0.1:{standin.port} refuses connections; is the API server running there?"
-    )
-    assert not caught.value.outcome_unknown
-
-
-def test_an_unknown_host_is_explained(tmp_path):
-    client = connect(config_for(tmp_path, "http://no-such-host.invalid:1"))
-    with pytest.raises(Unreachable, match=r"no-such-host.invalid:1 cannot be resolved"):
-        client.version()
-
-
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (b"", "the connection to .* broke"),
-        (b"not http\r\n\r\n", "the connection to .* broke"),
-        (response(b"<html>"), "not a JSON object; is it the address of a Kubernetes"),
-        (response(b"[]"), "not a JSON object"),
-        (response(b"", status="302 Found"), "redirects elsewhere"),
-        (
-            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{",
-            "the connection to .* broke",
-        ),
-        (response(b"[" * 100_000), "not a JSON object"),
-    ],
-)
-def test_a_useless_answer_is_explained(tmp_path, answer, message):
-    with RudeServer(answer) as server:
-        client = connect(config_for(tmp_path, server.url))
-        with pytest.raises(Unreachable, match=message) as caught:
-            client.version()
-        assert not caught.value.outcome_unknown
-
-
-def test_a_silent_server_is_given_up(tmp_path):
-    with RudeServer(HOLD) as server:
-        client = connect(config_for(tmp_path, server.url), read_timeout=0.2)
-        with pytest.raises(Unreachable, match="did not answer in time"):
-            client.version()
-
-
-@pytest.mark.parametrize("answer", [b"", HOLD, response(b"<html>")])
-def test_a_write_without_an_answer_may_have_happened(tmp_path, answer):
-    with RudeServer(answer) as server:
-        client = connect(config_for(tmp_path, server.url), read_timeout=0.2)
-        with pytest.raises(Unreachable) as caught:
-            client.create(CLAIMS, "default", claim("c"))
-        assert caught.value.outcome_unknown
-
-
-def test_a_write_that_lost_its_answer_is_marked_and_did_happen(client, standin):
-    standin.faults.drop_after_write()
-    with pytest.raises(Unreachable) as caught:
-        client.create(CLAIMS, "default", claim("c"))
-    assert caught.value.outcome_unknown
-    assert client.get(CLAIMS, "default", "c")
-
-
-def test_a_dump_has_no_server_to_connect_to():
-    with pytest.raises(Unreachable, match="no server to connect to"):
-        connect(cluster_from_dump("x", [Path("a.json")]))
-
-
-# --- credentials ---
-
-
-READER = User("reader", rules=(Rule(("list",), ("nodes",)),))
-
-
-def test_wrong_and_weak_credentials_are_told_apart(tmp_path):
-    with StandinServer(users={"good": READER}) as standin:
-        wrong = client_of(standin, tmp_path, token="bad")
-        with pytest.raises(Unauthorized):
-            list(wrong.list_pages(NODES))
-        weak = client_of(standin, tmp_path, token="good")
-        assert [page.items for page in weak.list_pages(NODES)] == [[]]
-        with pytest.raises(Forbidden, match="reader"):
-            list(weak.list_pages(SLICES))
-
-
-def test_credentials_renewed_on_disk_are_taken_up(tmp_path):
-    with StandinServer(users={"new": READER}) as standin:
-        path = standin.write_kubeconfig(tmp_path / "kubeconfig", token="old")
-        config = ClusterConfig(name="demo", kubeconfig=path)
-        client = connect(config, reload_after=0)
-        with pytest.raises(Unauthorized):
-            list(client.list_pages(NODES))
-        standin.write_kubeconfig(path, token="new")
-        assert [page.items for page in client.list_pages(NODES)] == [[]]
-
-
-def test_a_server_that_moved_is_found_again(tmp_path):
-    with StandinServer() as first:
-        path = first.write_kubeconfig(tmp_path / "kubeconfig")
-        client = connect(ClusterConfig(name="d", kubeconfig=path), reload_after=0)
-        assert client.version()
-    with StandinServer() as second:
-        second.write_kubeconfig(path)
-        with pytest.raises(Unreachable):
-            client.version()
-        assert client.version()
-
-
-def test_no_message_holds_a_secret(tmp_path):
-    secret = "s3cret-token"
-    url = f"http://user:{secret}@127.0.0.1:1"
-    client = connect(config_for(tmp_path, url, user={"token": secret}))
-    with pytest.raises(Unreachable) as caught:
-        client.version()
-    text = "".join(traceback.format_exception(caught.value, chain=False))
-    assert secret not in text
-    assert secret not in repr(client)
-    assert secret not in repr(client.config)
-    assert client.address == "127.0.0.1:1"
-
-
-def test_many_threads_may_share_a_client(client, standin):
-    failures: list[Exception] = []
-
-    def work(number: int) -> None:
-        try:
-            for i in range(10):
-                name = f"c-{number}-{i}"
-                client.create(CLAIMS, "default", claim(name))
-                client.patch(CLAIMS, "default", name, {"metadata": {"labels": {}}})
-                assert client.get(CLAIMS, "default", name)["metadata"]["name"] == name
-                assert sum(len(page.items) for page in client.list_pages(SLICES)) == 20
-        except Exception as error:  # the test names whatever a thread met
-            failures.append(error)
-
-    threads = [threading.Thread(target=work, args=[number]) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert failures == []
-    assert len(standin.store.objects("ResourceClaim")) == 80
