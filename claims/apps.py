@@ -1,3 +1,5 @@
+"""Claims, templates, pods and pod groups."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -1,4 +1,4 @@
-"""States of a claim as a person says them."""
+"""States of a claim, and what is done to objects, as a person says them."""
 
 from __future__ import annotations
 
@@ -11,3 +11,11 @@ class ClaimState(models.TextChoices):
     RESERVED = "reserved", "reserved"
     IN_USE = "in use", "in use"
     DELETING = "deleting", "deleting"
+
+
+class Verb(models.TextChoices):
+    """What somebody wanted to do to an object of a cluster."""
+
+    CREATE = "create", "create"
+    UPDATE = "update", "change"
+    DELETE = "delete", "delete"

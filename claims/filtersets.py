@@ -11,6 +11,7 @@ from claims.models import (
     ClaimConsumer,
     ClaimRequest,
     Pod,
+    PodResource,
     ResourceClaim,
     ResourceClaimTemplate,
 )
@@ -72,12 +73,25 @@ class TemplateFilter(filters.FilterSet):
         return queryset.filter(Exists(asks))
 
 
+class PodSearch(SearchFilter):
+    """Also what a pod asks for as an extended resource."""
+
+    def match(self, word: str) -> Q:
+        asks = PodResource.objects.filter(pod=OuterRef("pk"), name__icontains=word)
+        return super().match(word) | Q(Exists(asks))
+
+
 class PodFilter(filters.FilterSet):
-    q = SearchFilter(fields=("name", "node_name"), placeholder="name or node")
+    q = PodSearch(
+        fields=("name", "node_name"), placeholder="name, node or extended resource"
+    )
     namespace = TextFilter(label="Namespace")
     phase = TextFilter(label="Phase")
     node_name = TextFilter(label="Node")
     waiting = YesNoFilter(label="Waits for a node", method="filter_waiting")
+    resource = TextFilter(
+        label="Extended resource it asks for", method="filter_resource"
+    )
 
     class Meta:
         model = Pod
@@ -88,3 +102,9 @@ class PodFilter(filters.FilterSet):
     ) -> QuerySet[Pod]:
         waiting = Q(node_name="")
         return queryset.filter(waiting if value == "true" else ~waiting)
+
+    def filter_resource(
+        self, queryset: QuerySet[Pod], _name: str, value: str
+    ) -> QuerySet[Pod]:
+        asks = PodResource.objects.filter(pod=OuterRef("pk"), name=value)
+        return queryset.filter(Exists(asks))

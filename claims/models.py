@@ -1,10 +1,18 @@
-"""Tables of what is asked for and what is held. Written by ``claims.mirror`` only."""
+"""Tables of what is asked for and what is held, and of what people write here.
+
+Mirrored kinds are written by ``claims.mirror`` only; drafts and the record of
+writes by ``claims.services`` only.
+"""
 
 from __future__ import annotations
 
+import uuid
+
+from django.conf import settings
 from django.db import models
 
-from claims.choices import ClaimState
+from claims.choices import ClaimState, Verb
+from cluster.writeback import pins
 from inventory.models import Cluster, NamespacedObject, namespaced, seq_index
 
 
@@ -117,11 +125,17 @@ class ClaimConsumer(models.Model):
         indexes = [models.Index(fields=["cluster", "uid"], name="claimconsumer_by_uid")]
 
     def __str__(self) -> str:
-        return f"{self.resource} {self.name}"
+        return "the portal's pin" if self.is_pin else f"{self.resource} {self.name}"
+
+    @property
+    def is_pin(self) -> bool:
+        """Whether a portal keeps the allocation with it, and no workload."""
+        return pins.is_pin({"apiGroup": self.api_group, "resource": self.resource})
 
 
 class Pod(NamespacedObject):
-    """Pods with resource claims; others are not stored."""
+    """Pods with resource claims, and those that wait for extended resources of DRA;
+    others are not stored."""
 
     phase = models.CharField(max_length=32, blank=True)
     node_name = models.CharField(max_length=253, blank=True)
@@ -170,3 +184,97 @@ class PodClaim(models.Model):
 
     def __str__(self) -> str:
         return f"{self.entry}: {self.claim_name or self.template_name}"
+
+
+class PodResource(models.Model):
+    """An extended resource that a pod asks for, and how many of it at once."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    pod = models.ForeignKey(Pod, on_delete=models.CASCADE, related_name="resources")
+    name = models.CharField(max_length=317)
+    amount = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["name"]
+        indexes = [models.Index(fields=["cluster", "name"], name="podresource_by_name")]
+
+    def __str__(self) -> str:
+        return f"{self.amount:,} × {self.name}"
+
+
+class Draft(models.Model):
+    """YAML that one user is writing for one cluster; nobody else sees it.
+
+    ``text`` is all there is: the form of the editor reads and writes it.
+    ``selected`` is the position of the document that the form shows. ``revision``
+    grows with every change, so that of two tabs the slower one learns of the other.
+    ``page`` and ``turn`` say which open page of the editor saved it last, and with which
+    of its requests; empty and 0 for others. ``origin`` says in words what the draft began
+    as. The ``base_`` columns name the
+    object of the cluster that is being edited, as it was when editing began; all of
+    them are empty for something new.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="drafts"
+    )
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    title = models.CharField(max_length=200, blank=True)
+    text = models.TextField(blank=True)
+    origin = models.CharField(max_length=400, blank=True)
+    selected = models.PositiveIntegerField(default=0)
+    revision = models.PositiveBigIntegerField(default=1)
+    page = models.CharField(max_length=36, blank=True)
+    turn = models.PositiveBigIntegerField(default=0)
+    base_kind = models.CharField(max_length=63, blank=True)
+    base_namespace = models.CharField(max_length=63, blank=True)
+    base_name = models.CharField(max_length=253, blank=True)
+    base_uid = models.CharField(max_length=64, blank=True)
+    base_resource_version = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-updated_at", "pk"]
+        indexes = [
+            models.Index(
+                fields=["user", "cluster", "updated_at"], name="draft_by_owner"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title or "Untitled draft"
+
+
+class ObjectWrite(models.Model):
+    """Who had what object created, changed or deleted, and how it ended.
+
+    ``user`` is the name at that time, kept when the account is gone. ``name`` is
+    empty when the object got none. ``outcome`` is the name of the outcome
+    (``Created``, ``Invalid``, …) of :mod:`cluster.objects`.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    user = models.CharField(max_length=150)
+    kind = models.CharField(max_length=63)
+    namespace = models.CharField(max_length=63, blank=True)
+    name = models.CharField(max_length=253, blank=True)
+    uid = models.CharField(max_length=64, blank=True)
+    verb = models.CharField(max_length=16, choices=Verb)
+    dry_run = models.BooleanField(default=False)
+    outcome = models.CharField(max_length=32)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+        indexes = [
+            models.Index(fields=["cluster", "at"], name="objectwrite_by_time"),
+            models.Index(
+                fields=["cluster", "kind", "namespace", "name"],
+                name="objectwrite_by_object",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.kind} {self.namespace}/{self.name}: {self.outcome}"

@@ -1,3 +1,5 @@
+"""What a cluster has: nodes, slices, devices, classes, taint rules."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

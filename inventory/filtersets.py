@@ -18,6 +18,7 @@ from inventory.models import (
     Device,
     DeviceClass,
     DeviceTaintRule,
+    Namespace,
     Node,
     Pool,
     ResourceSlice,
@@ -55,6 +56,15 @@ class NodeFilter(filters.FilterSet):
             cluster=OuterRef("cluster"), node_name=OuterRef("name"), driver=value
         )
         return queryset.filter(Exists(published))
+
+
+class NamespaceFilter(filters.FilterSet):
+    q = SearchFilter(fields=("name",), placeholder="name")
+    admin_access = YesNoFilter(label="Admin access")
+
+    class Meta:
+        model = Namespace
+        fields: list[str] = []
 
 
 class PoolFilter(filters.FilterSet):

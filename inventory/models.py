@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from dra.allocation.features import Features
+from dra.validation.gates import Gates
 from inventory.choices import DeviceState, Source
 
 
@@ -19,6 +21,7 @@ class Cluster(models.Model):
     origin = models.CharField(max_length=500, blank=True)
     read_only = models.BooleanField(default=False)
     version = models.CharField(max_length=100, blank=True)
+    feature_gates = models.JSONField(default=dict, blank=True)
     seq = models.BigIntegerField(default=0)
     pruned_seq = models.BigIntegerField(default=0)
     error = models.TextField(blank=True)
@@ -29,6 +32,17 @@ class Cluster(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def features(self) -> Features:
+        """The gates that change an allocation: those of the version, and what
+        ``clusters.yaml`` says otherwise."""
+        return Features.of_cluster(self.version, self.feature_gates)
+
+    @property
+    def gates(self) -> Gates:
+        """The same with the gates that only the API server has."""
+        return Gates.of_cluster(self.version, self.feature_gates)
 
 
 class MirroredObject(models.Model):
@@ -303,3 +317,6 @@ class WatchLock(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.owner}"
+
+
+from inventory import models_history as models_history  # noqa: E402  # its tables

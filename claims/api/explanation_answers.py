@@ -1,4 +1,4 @@
-"""What the explanation of a claim looks like: the JSON, and its description.
+"""What the explanation of a claim or pod looks like: the JSON, and its description.
 
 The JSON is made by plain functions and the serializers only describe it, as for the
 answers about expressions; a test holds one against the other.
@@ -6,14 +6,14 @@ answers about expressions; a test holds one against the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 import msgspec
 from rest_framework import serializers
 
 from claims.explaining import Explained
-from claims.models import ResourceClaim
+from claims.models import Pod, ResourceClaim
 from dra.allocation.explaining import Loss, Miss, Relaxation, RequestReason, Stage
 from dra.allocation.explaining.explanation import Agreement, Verdict
 from dra.names import DeviceID
@@ -22,15 +22,15 @@ Json = dict[str, Any]
 
 
 def explanation_json(
-    cluster: str, claim: ResourceClaim, quirks: str, answer: Explained
+    cluster: str, row: ResourceClaim | Pod, quirks: str, answer: Explained
 ) -> Json:
     """The body that :class:`ClaimExplanationSerializer` describes."""
     found, subject = answer.explanation, answer.subject
     names = subject.node_names
     return {
         "cluster": cluster,
-        "namespace": claim.namespace,
-        "name": claim.name,
+        "namespace": row.namespace,
+        "name": row.name,
         "quirks": quirks,
         "computed_at": answer.at.isoformat(),
         "asked": {
@@ -38,6 +38,10 @@ def explanation_json(
             "pod": subject.pod,
             "allocated": [c.metadata.name for c in subject.allocated],
             "absent": list(subject.absent),
+            "to_be_made": subject.to_be_made.metadata.name
+            if subject.to_be_made
+            else "",
+            "plugin_nodes": list(subject.plugin_nodes),
             "nodes": None if names is None else list(names),
             "sentence": subject.sentence,
         },
@@ -48,14 +52,18 @@ def explanation_json(
         "node": found.node,
         "fitting": found.fitting,
         "nodes": found.nodes,
-        "requests": [_request(request) for request in found.requests],
+        "requests": [request_json(request) for request in found.requests],
         "groups": [msgspec.to_builtins(group) for group in found.groups],
-        "relaxations": [_relaxation(each, answer) for each in found.relaxations],
+        "relaxations": [
+            relaxation_json(each, [c.metadata.name for c in subject.claims])
+            for each in found.relaxations
+        ],
         "difference": msgspec.to_builtins(found.difference),
     }
 
 
-def _request(request: RequestReason) -> Json:
+def request_json(request: RequestReason) -> Json:
+    """The body that :class:`RequestReasonSerializer` describes."""
     return {
         "request": request.request,
         "class_name": request.class_name,
@@ -75,18 +83,19 @@ def _stage(stage: Stage) -> Json:
         "code": stage.code,
         "devices": stage.devices,
         "lost": stage.lost,
-        "losses": [_loss(loss) for loss in stage.losses],
+        "losses": [loss_json(loss) for loss in stage.losses],
         "more": stage.more,
     }
 
 
-def _loss(loss: Loss) -> Json:
+def loss_json(loss: Loss) -> Json:
+    """The body that :class:`LossSerializer` describes."""
     return {
         "what": loss.what,
         "name": loss.name,
         "devices": loss.devices,
         "alone": loss.alone,
-        "example": _device(loss.example),
+        "example": device_json(loss.example),
         "note": loss.note,
     }
 
@@ -100,17 +109,17 @@ def _miss(miss: Miss) -> Json:
     body: Json = msgspec.to_builtins(miss)
     return body | {
         "values": _values(miss.values),
-        "example": _device(miss.example),
+        "example": device_json(miss.example),
     }
 
 
-def _relaxation(relaxation: Relaxation, answer: Explained) -> Json:
-    claim = answer.subject.claims[relaxation.claim].metadata.name
+def relaxation_json(relaxation: Relaxation, claim_names: Sequence[str]) -> Json:
+    """The body that :class:`RelaxationSerializer` describes."""
     body: Json = msgspec.to_builtins(relaxation)
-    return body | {"claim": claim}
+    return body | {"claim": claim_names[relaxation.claim]}
 
 
-def _device(device: DeviceID | None) -> Json | None:
+def device_json(device: DeviceID | None) -> Json | None:
     return None if device is None else device._asdict()
 
 
@@ -136,10 +145,19 @@ class AskedSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="Entries of the pod without a claim that can be read.",
     )
+    to_be_made = serializers.CharField(
+        help_text="The last of the claims, where the scheduler has still to make it of "
+        "the pod's extended resources; else empty."
+    )
+    plugin_nodes = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Nodes left out because a device plugin serves an extended resource.",
+    )
     nodes = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="Nodes that the allocated claims leave; null: all that take pods.",
+        help_text="Nodes that the pod's own rules, taints and allocated claims leave; "
+        "null: all that take pods.",
     )
     sentence = serializers.CharField()
 

@@ -10,6 +10,7 @@ from claims.models import (
     ClaimRequest,
     Pod,
     PodClaim,
+    PodResource,
     ResourceClaim,
     ResourceClaimTemplate,
 )
@@ -91,12 +92,28 @@ class PodClaimSerializer(serializers.ModelSerializer[PodClaim]):
         fields = ["entry", "claim_name", "template_name"]
 
 
+class PodResourceSerializer(serializers.ModelSerializer[PodResource]):
+    """An extended resource that the pod asks for, and how many of it."""
+
+    class Meta:
+        model = PodResource
+        fields = ["name", "amount"]
+
+
 class PodSerializer(MirroredSerializer):
     claims = PodClaimSerializer(many=True, read_only=True)
+    resources = PodResourceSerializer(many=True, read_only=True)
 
     class Meta:
         model = Pod
-        fields = [*NAMESPACED, "phase", "node_name", "scheduling_message", "claims"]
+        fields = [
+            *NAMESPACED,
+            "phase",
+            "node_name",
+            "scheduling_message",
+            "claims",
+            "resources",
+        ]
 
 
 class PodDetailSerializer(RawMixin, PodSerializer):

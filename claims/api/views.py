@@ -63,12 +63,12 @@ class TemplateDetail(MirrorDetail):
 
 @extend_schema(parameters=[CLUSTER_PARAMETER])
 class PodList(MirrorList):
-    """Pods that use claims (others are not mirrored)."""
+    """Pods that use claims or wait for extended resources of DRA; others are not mirrored."""
 
     queryset = (
         models.Pod.objects.defer("raw")
         .select_related("cluster")
-        .prefetch_related("claims")
+        .prefetch_related("claims", "resources")
     )
     serializer_class = serializers.PodSerializer
     filterset_class = filtersets.PodFilter
@@ -77,6 +77,8 @@ class PodList(MirrorList):
 class PodDetail(MirrorDetail):
     """One pod, the mirrored object included."""
 
-    queryset = models.Pod.objects.select_related("cluster").prefetch_related("claims")
+    queryset = models.Pod.objects.select_related("cluster").prefetch_related(
+        "claims", "resources"
+    )
     serializer_class = serializers.PodDetailSerializer
     key_fields = NAMESPACED_KEY

@@ -1,4 +1,4 @@
-"""Why claims wait: which claims are asked about together, and the answer, kept a while.
+"""Why claims and pods wait: which claims are asked about together, and the answer, kept a while.
 
 Knows no request and no table: callers bring the snapshot.
 """
@@ -12,13 +12,16 @@ from claims.explaining.answering import (
     sentence_of,
 )
 from claims.explaining.subjects import (
+    Ask,
     NotWaiting,
     Subject,
     subject_of,
+    subject_of_pod,
     waiting_claims,
 )
 
 __all__ = [
+    "Ask",
     "Explained",
     "NotWaiting",
     "Subject",
@@ -26,5 +29,6 @@ __all__ = [
     "forget",
     "sentence_of",
     "subject_of",
+    "subject_of_pod",
     "waiting_claims",
 ]

@@ -12,7 +12,6 @@ from typing import Final
 from django.utils import timezone
 
 from claims.explaining.subjects import Subject
-from dra.allocation import Features
 from dra.allocation.explaining import Explanation, explain
 from dra.allocation.quirks import Mode
 from dra.cel.selection import Stop
@@ -65,7 +64,7 @@ def explained(
     time an older one will do, so that a page that is open does not keep a processor
     busy; it is not ``current`` then.
     """
-    slot = _slot((cluster.pk, cluster.version, quirks, *subject.key))
+    slot = _slot((cluster.pk, cluster.gates, quirks, *subject.key))
     with slot.lock:
         found = slot.found
         if found is not None and found.explanation.seq == snapshot.seq:
@@ -88,7 +87,7 @@ def sentence_of(
     cluster: Cluster, snapshot: Snapshot, subject: Subject, *, seconds: float
 ) -> Explanation:
     """The verdict and its sentence alone, for a list: no relaxations, not kept."""
-    slot = _peek((cluster.pk, cluster.version, "none", *subject.key))
+    slot = _peek((cluster.pk, cluster.gates, "none", *subject.key))
     if slot is not None and slot.found is not None:
         found = slot.found.explanation
         if found.seq == snapshot.seq:
@@ -97,7 +96,7 @@ def sentence_of(
         snapshot,
         subject.claims,
         node_names=subject.node_names,
-        features=Features.of_server(cluster.version),
+        features=cluster.features,
         relax=False,
         compare=False,
         stop=deadline(seconds),
@@ -123,7 +122,7 @@ def _asked(
         snapshot,
         subject.claims,
         node_names=subject.node_names,
-        features=Features.of_server(cluster.version),
+        features=cluster.features,
         quirks=quirks,
         stop=deadline(seconds),
     )

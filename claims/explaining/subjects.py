@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
-from dra.allocation.placing import schedulable
-from dra.errors import SelectorError
-from dra.labels import matches_node
-from dra.objects import Node, Pod, ResourceClaim
-from dra.snapshot import NamespacedName, Snapshot
+import msgspec
 
-_ENDED: Final = frozenset({"Succeeded", "Failed"})
-_NAMED: Final = 3
+from claims.explaining import words
+from dra.extended_resources import ExtendedClaim
+from dra.names import NamespacedName
+from dra.objects import Pod, ResourceClaim
+from dra.pod_needs import Needs, entries, is_over, needs_of
+from dra.snapshot import ObjectKey, Snapshot
+
+_encode: Final = msgspec.msgpack.Encoder().encode
 
 
 class NotWaiting(Exception):  # noqa: N818 - a state, not a fault
-    """Nothing can be asked about the claim; the text is a sentence that says why."""
+    """Nothing can be asked about it; the text is a sentence that says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """Claims that have to fit on one node together.
 
-    ``claims`` wait, in the order of ``pod`` ("" where no pod names the claim);
+    ``claims`` wait, in the order of ``pod`` ("" where no pod names the claim); the last
+    may be the one that is still to be made of the pod's ``extended`` resources.
     ``allocated`` are the pod's claims that hold devices already and so decide where
     it may run, ``absent`` its entries without a claim that can be read.
-    ``node_names`` are the nodes that are left, None: all that take pods.
+    ``node_names`` are the nodes that are left, None: all that take pods; without
+    ``plugin_nodes``, where a device plugin serves an extended resource. ``own_rules``:
+    the pod's own fields or taints of nodes narrow them; ``problem``: some cannot be read.
     """
 
     claims: tuple[ResourceClaim, ...]
@@ -35,49 +40,63 @@ class Subject:
     allocated: tuple[ResourceClaim, ...] = ()
     absent: tuple[str, ...] = ()
     node_names: tuple[str, ...] | None = None
+    extended: ExtendedClaim | None = None
+    plugin_nodes: tuple[str, ...] = ()
+    own_rules: bool = False
+    problem: str = ""
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for the same question about the same text of the claims."""
-        concerned = (*self.claims, *self.allocated)
+        to_be_made = self.to_be_made
         return (
-            *((c.metadata.uid, c.metadata.resource_version) for c in concerned),
+            *((c.metadata.uid, c.metadata.resource_version) for c in self.existing),
+            *((c.metadata.uid, c.metadata.resource_version) for c in self.allocated),
+            (self.pod, _encode(to_be_made)) if to_be_made else None,
             self.node_names,
         )
 
     @property
+    def to_be_made(self) -> ResourceClaim | None:
+        """The claim that the scheduler would make of the pod's extended resources."""
+        return self.extended.claim if self.extended else None
+
+    @property
+    def existing(self) -> tuple[ResourceClaim, ...]:
+        """Those of ``claims`` that are in the cluster."""
+        return self.claims[:-1] if self.to_be_made else self.claims
+
+    @property
     def sentence(self) -> str:
         """What is asked beside the claim itself; empty where that is all."""
-        parts = []
-        if len(self.claims) > 1:
-            names = ", ".join(c.metadata.name for c in self.claims)
-            parts.append(
-                f"Pod {self.pod} needs {len(self.claims)} claims on one node; they are "
-                f"asked about together, in the pod's order: {names}."
-            )
-        if self.allocated:
-            names = ", ".join(c.metadata.name for c in self.allocated)
-            verb = "is" if len(self.allocated) == 1 else "are"
-            parts.append(
-                f"{names} of the same pod {verb} allocated already, so only "
-                f"{self._nodes()} can be chosen."
-            )
-        if self.absent:
-            names = ", ".join(self.absent)
-            parts.append(
-                f"Left out: {names} of the same pod, for which no claim can be read yet."
-            )
-        return " ".join(parts)
+        parts = (
+            words.together(self.pod, [c.metadata.name for c in self.existing])
+            if not self.to_be_made
+            else "",
+            words.extended(
+                self.pod,
+                [c.metadata.name for c in self.existing],
+                self.extended,
+                self.plugin_nodes,
+            ),
+            words.places(
+                self.pod,
+                [c.metadata.name for c in self.allocated],
+                self.node_names,
+                own_rules=self.own_rules,
+            ),
+            self.problem,
+            words.left_out(self.absent),
+        )
+        return " ".join(part for part in parts if part)
 
-    def _nodes(self) -> str:
-        names = self.node_names
-        if names is None:
-            return "the nodes that take pods"
-        if not names:
-            return "nodes that take no pods now"
-        if len(names) > _NAMED:
-            return f"{len(names):,} nodes"
-        return ("node " if len(names) == 1 else "nodes ") + ", ".join(names)
+
+class Ask(Protocol):
+    """:func:`subject_of` or :func:`subject_of_pod`."""
+
+    def __call__(
+        self, snapshot: Snapshot, namespace: str, name: str, *, extended_resources: bool
+    ) -> Subject: ...
 
 
 def waiting_claims(snapshot: Snapshot) -> Iterator[ResourceClaim]:
@@ -87,12 +106,15 @@ def waiting_claims(snapshot: Snapshot) -> Iterator[ResourceClaim]:
             yield claim
 
 
-def subject_of(snapshot: Snapshot, namespace: str, name: str) -> Subject:
+def subject_of(
+    snapshot: Snapshot, namespace: str, name: str, *, extended_resources: bool = True
+) -> Subject:
     """The claim and what its pod needs with it.
 
-    Of several pods the first one by name that has no node yet counts. Raises
-    NotWaiting for a claim that is allocated, goes away or cannot be read, and
-    KeyError for one that does not exist.
+    Of several pods the first one by name that has no node yet counts.
+    ``extended_resources`` is the gate DRAExtendedResource. Raises NotWaiting for a claim
+    that is allocated, goes away or cannot be read, and KeyError for one that does not
+    exist.
     """
     claim = _readable(snapshot, namespace, name)
     if claim.status.allocation is not None:
@@ -104,7 +126,45 @@ def subject_of(snapshot: Snapshot, namespace: str, name: str) -> Subject:
     pods = _pods_by_claim(snapshot).get((namespace, name), ())
     if not pods:
         return Subject((claim,))
-    return _of_pod(snapshot, claim, pods[0])
+    needs = needs_of(snapshot, pods[0], extended_resources=extended_resources)
+    assert claim in needs.waiting
+    return _subject(pods[0], needs)
+
+
+def subject_of_pod(
+    snapshot: Snapshot, namespace: str, name: str, *, extended_resources: bool = True
+) -> Subject:
+    """What a pod waits for: its claims without devices, and its extended resources.
+
+    Raises NotWaiting where there is nothing to ask, and KeyError for a pod that does not
+    exist or uses neither.
+    """
+    pod = snapshot.pods.get((namespace, name))
+    if pod is None:
+        problem = snapshot.problems_by_object.get(ObjectKey("Pod", namespace, name))
+        if problem is None:
+            raise KeyError(name)
+        raise NotWaiting(f"The pod cannot be read: {problem}.")
+    if is_over(pod):
+        raise NotWaiting(f"The pod {namespace}/{name} has ended or is being deleted.")
+    needs = needs_of(snapshot, pod, extended_resources=extended_resources)
+    if not needs.waiting:
+        raise NotWaiting(words.nothing_to_ask(f"{namespace}/{name}", pod, needs))
+    return _subject(pod, needs)
+
+
+def _subject(pod: Pod, needs: Needs) -> Subject:
+    return Subject(
+        claims=needs.waiting,
+        pod=pod.metadata.name,
+        allocated=needs.allocated,
+        absent=needs.absent,
+        node_names=needs.node_names,
+        extended=needs.extended,
+        plugin_nodes=needs.plugin_nodes,
+        own_rules=needs.own_rules,
+        problem=needs.problem,
+    )
 
 
 def _readable(snapshot: Snapshot, namespace: str, name: str) -> ResourceClaim:
@@ -117,61 +177,6 @@ def _readable(snapshot: Snapshot, namespace: str, name: str) -> ResourceClaim:
     raise KeyError(name)
 
 
-def _of_pod(snapshot: Snapshot, asked: ResourceClaim, pod: Pod) -> Subject:
-    waiting: list[ResourceClaim] = []
-    allocated: list[ResourceClaim] = []
-    absent: list[str] = []
-    for entry, name in _entries(pod):
-        claim = snapshot.claims.get((pod.metadata.namespace, name))
-        if claim is None:
-            absent.append(entry)
-        elif claim.status.allocation is not None:
-            if claim not in allocated:
-                allocated.append(claim)
-        elif claim not in waiting:
-            waiting.append(claim)
-    assert asked in waiting
-    return Subject(
-        claims=tuple(waiting),
-        pod=pod.metadata.name,
-        allocated=tuple(allocated),
-        absent=tuple(absent),
-        node_names=_nodes(snapshot, allocated) if allocated else None,
-    )
-
-
-def _entries(pod: Pod) -> Iterator[tuple[str, str]]:
-    """Each entry of the pod's claims with the claim's name, "" while it has none."""
-    made = {
-        status.name: status.resource_claim_name
-        for status in pod.status.resource_claim_statuses or ()
-    }
-    for entry in pod.spec.resource_claims or ():
-        if entry.resource_claim_name:
-            yield entry.name, entry.resource_claim_name
-        elif entry.name in made and made[entry.name] is None:
-            continue  # Kubernetes found that this entry needs no claim.
-        else:
-            yield entry.name, made.get(entry.name) or ""
-
-
-def _nodes(snapshot: Snapshot, allocated: Sequence[ResourceClaim]) -> tuple[str, ...]:
-    """Nodes that take pods and on which all of the allocations can be used."""
-    selectors = [
-        claim.status.allocation.node_selector
-        for claim in allocated
-        if claim.status.allocation and claim.status.allocation.node_selector
-    ]
-
-    def usable(node: Node) -> bool:
-        try:
-            return all(matches_node(selector, node) for selector in selectors)
-        except SelectorError:
-            return False  # as the scheduler, which ends with an error
-
-    return tuple(name for name in schedulable(snapshot) if usable(snapshot.nodes[name]))
-
-
 def _pods_by_claim(snapshot: Snapshot) -> Mapping[NamespacedName, Sequence[Pod]]:
     """Pods that have not ended by the claims they name, those without a node first."""
     memo = snapshot.device_tables.memo
@@ -182,9 +187,9 @@ def _pods_by_claim(snapshot: Snapshot) -> Mapping[NamespacedName, Sequence[Pod]]
             snapshot.pods.values(),
             key=lambda p: (bool(p.spec.node_name), p.metadata.name),
         ):
-            if pod.status.phase in _ENDED or pod.metadata.deletion_timestamp:
+            if is_over(pod):
                 continue
-            for _, name in _entries(pod):
+            for _, name in entries(pod):
                 if name:
                     key = (pod.metadata.namespace, name)
                     by_claim.setdefault(key, []).append(pod)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import Model
 
 from claims import models
+from claims.history.lifecycle import REMEMBERED
 from claims.mirror.columns import (
     claim_columns,
     claim_state,
@@ -16,10 +17,12 @@ from claims.mirror.columns import (
     request_rows,
     template_columns,
 )
+from claims.mirror.recording import Held, held_by, record_deleted, record_written
 from claims.mirror.states import held_devices, running_pods, template_names
 from dra import objects
 from dra.names import PoolKey
 from dra.salvage import Salvaged, salvage_claim
+from inventory.history.happenings import Recorder
 from inventory.mirror import (
     Columns,
     Derivation,
@@ -52,6 +55,7 @@ class ResourceClaimTemplateStore(MirrorStore):
 class ResourceClaimStore(MirrorStore):
     kind = "ResourceClaim"
     model = models.ResourceClaim
+    remember: ClassVar[tuple[str, ...]] = REMEMBERED
 
     def read(self, raw: Json) -> Reading[objects.ResourceClaim]:
         reading = read_object(raw, objects.ResourceClaim)
@@ -97,6 +101,7 @@ class _ClaimDerivation(Derivation):
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
         self.keys: set[PoolKey] = set()
+        self.recorder = Recorder(writer.cluster_id, ResourceClaimStore.kind)
 
     def prepare(self, rows: Sequence[tuple[Any, Any]]) -> None:
         claims = [(row, _known_of(row, claim)) for row, claim in rows]
@@ -116,7 +121,7 @@ class _ClaimDerivation(Derivation):
 
     def written(self, rows: Sequence[Written]) -> None:
         rows = [Written(w.row, _known_of(w.row, w.object), w.before) for w in rows]
-        before = self._held({w.row.pk for w in rows if w.before is not None})
+        before = held_by({w.row.pk for w in rows if w.before is not None})
         children: list[tuple[type[Model], Callable[[Any], Iterable[Columns]]]] = [
             (models.ClaimRequest, lambda claim: request_rows(claim.spec)),
             (models.AllocatedDevice, device_rows),
@@ -124,24 +129,21 @@ class _ClaimDerivation(Derivation):
         ]
         for child, rows_of in children:
             _replace_children(self.writer, child, "claim_id", rows, rows_of)
-        after = self._held({w.row.pk for w in rows})
-        self.keys.update(PoolKey(held[1], held[2]) for held in before ^ after)
+        after = held_by({w.row.pk for w in rows})
+        self._changed(before ^ after)
+        record_written(self.recorder, rows, before, after)
 
     def deleting(self, rows: Sequence[Known]) -> None:
-        gone = self._held({known.pk for known in rows})
-        self.keys.update(PoolKey(held[1], held[2]) for held in gone)
+        gone = held_by({known.pk for known in rows})
+        self._changed(gone)
+        record_deleted(self.recorder, [known.pk for known in rows], gone)
 
     def finish(self) -> None:
         refresh_states(self.writer, self.keys, held_devices)
+        self.recorder.save()
 
-    def _held(self, pks: set[int]) -> set[tuple[Any, ...]]:
-        if not pks:
-            return set()
-        rows = models.AllocatedDevice.objects.filter(claim_id__in=pks)
-        found = rows.values_list(
-            "claim_id", "driver", "pool", "device", "admin_access", "share_id"
-        )
-        return set(found)
+    def _changed(self, held: Iterable[Held]) -> None:
+        self.keys.update(PoolKey(one.driver, one.pool) for one in held)
 
 
 def _known_of(row: Any, claim: objects.ResourceClaim | None) -> objects.ResourceClaim:

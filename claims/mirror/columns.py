@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Any, Final, NamedTuple
 
 from claims.choices import ClaimState
 from claims.wording import ALL, requests_text
 from dra import objects
+from dra.container_asks import CLASS_PREFIX, amounts
+from dra.pod_needs import EXTENDED_RESOURCES
 from inventory.mirror import Columns, moment
 
-EXTENDED_RESOURCES = "extended resources"
-"""The entry of a pod's claim that the scheduler made for extended resources."""
+RESOURCES_KEPT: Final = 64
+"""Extended resources of one pod that are kept; one claim serves at most half of them."""
+_ENDED: Final = frozenset({"Succeeded", "Failed"})
+_MOST: Final = 2**63 - 1
 
 
 def claim_columns(claim: objects.ResourceClaim) -> Columns:
@@ -135,6 +139,39 @@ def extended_claim_name(status: Any) -> str:
     found = status.get("extendedResourceClaimStatus") if isinstance(status, dict) else 0
     name = found.get("resourceClaimName") if isinstance(found, dict) else None
     return name if isinstance(name, str) else ""
+
+
+def awaits_extended(raw: dict[str, Any], served: Collection[str]) -> bool:
+    """Whether a pod without a node asks for an extended resource of DRA: one of
+    ``served``, which classes name, or one that every class has.
+
+    A pod that has got a node without a claim for it was served by a device plugin.
+    """
+    spec, status = raw.get("spec"), raw.get("status")
+    if not isinstance(spec, dict) or spec.get("nodeName"):
+        return False
+    if isinstance(status, dict) and status.get("phase") in _ENDED:
+        return False
+    return any(name.startswith(CLASS_PREFIX) or name in served for name in _asked(spec))
+
+
+def resource_rows(raw: dict[str, Any]) -> Iterator[Columns]:
+    """One row per extended resource that the pod asks for, by whomever it is served."""
+    spec = raw.get("spec")
+    found = amounts(spec) if isinstance(spec, dict) else {}
+    for name, amount in list(found.items())[:RESOURCES_KEPT]:
+        yield {"name": name, "amount": min(amount, _MOST)}
+
+
+def _asked(spec: dict[str, Any]) -> Iterator[str]:
+    """Names of resources that containers ask, quickly: every pod of a cluster passes."""
+    for key in ("containers", "initContainers"):
+        listed = spec.get(key)
+        for container in listed if isinstance(listed, list) else ():
+            resources = container.get("resources") if isinstance(container, dict) else 0
+            for part in ("limits", "requests"):
+                named = resources.get(part) if isinstance(resources, dict) else 0
+                yield from named if isinstance(named, dict) else ()
 
 
 class PodClaimEntry(NamedTuple):

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import batched
 from typing import Any, ClassVar, Final
 
 from claims import models
-from claims.mirror.columns import has_claims, pod_claims, pod_columns
+from claims.mirror.columns import (
+    awaits_extended,
+    has_claims,
+    pod_claims,
+    pod_columns,
+    resource_rows,
+)
 from claims.mirror.states import Name, refresh_claims
 from cluster.store import Event, EventType
 from dra import objects
+from inventory.history.happenings import Recorder
 from inventory.mirror import (
     ALWAYS,
     Columns,
@@ -25,6 +33,7 @@ from inventory.mirror import (
     fit,
     key_of,
 )
+from inventory.queries.classes import extended_resource_names
 
 Json = dict[str, Any]
 _NO_KEY: Final = ("", "")
@@ -36,7 +45,13 @@ class PodGroupStore(MirrorStore):
 
 
 class PodStore(MirrorStore):
-    """Pods that use claims; one that loses them all is removed."""
+    """Pods that use claims, and pods without a node that ask for an extended resource
+    that a class of the cluster serves. A pod that is neither any more is removed.
+
+    So pods of device plugins are not kept where no class serves their resource, and where
+    one does, only while they wait. What classes serve is read once in the life of a
+    store; when it is :meth:`outdated`, another one has to list all pods.
+    """
 
     kind = "Pod"
     model = models.Pod
@@ -48,23 +63,35 @@ class PodStore(MirrorStore):
         super().__init__(cluster_id, guard=guard, compare_raw=compare_raw)
         self._seen: set[Key] = set()
 
+    @cached_property
+    def _served(self) -> frozenset[str]:
+        return extended_resource_names(self.cluster_id)
+
+    def outdated(self) -> bool:
+        """Whether classes serve other extended resources than this store knows of."""
+        return self._served != extended_resource_names(self.cluster_id)
+
     def keeps(self, raw: Json) -> bool:
-        return has_claims(raw)
+        return has_claims(raw) or awaits_extended(raw, self._served)
 
     def wants(self, raw: Json) -> bool:
         """Whether the reflector should hand over ``raw`` at all.
 
-        Most pods of a cluster use no claim. One that lost its claims is wanted once
-        more: to be removed.
+        Most pods of a cluster use no claim. One that lost its claims, or got a node
+        without one, is wanted once more: to be removed.
         """
-        if has_claims(raw):
+        if self.keeps(raw):
             if (key := key_of(raw)) is not None:
                 self._seen.add(key)
             return True
         return key_of(raw) in self._seen
 
     def resume_from(self) -> str | None:
+        """Pods are listed anew where classes serve extended resources, or did: pods of
+        a name that is new were not kept, those of one that is gone still are."""
         self._seen.update(self._known_all())
+        if self._served or self._rows().filter(claims=None, problem="").exists():
+            return None
         return super().resume_from()
 
     def replace(self, objects: Sequence[Json], resource_version: str) -> None:
@@ -117,6 +144,20 @@ class _PodDerivation(Derivation):
             ),
             batch_size=500,
         )
+        models.PodResource.objects.filter(pod_id__in=known).delete()
+        models.PodResource.objects.bulk_create(
+            (
+                models.PodResource(
+                    cluster_id=self.writer.cluster_id,
+                    pod_id=w.row.pk,
+                    **fit(models.PodResource, resource),
+                )
+                for w in rows
+                if w.object is not None
+                for resource in resource_rows(w.row.raw)
+            ),
+            batch_size=500,
+        )
         after = self._entries({w.row.pk for w in rows})
         self.names.update((entry[1], entry[2]) for entry in before ^ after)
         for w in rows:
@@ -145,7 +186,9 @@ class _PodDerivation(Derivation):
             wanted = set(some)
             found = claims.values_list("pk", "namespace", "name")
             pks.update(pk for pk, *name in found if tuple(name) in wanted)
-        refresh_claims(self.writer, pks)
+        recorder = Recorder(self.writer.cluster_id, PodStore.kind)
+        refresh_claims(self.writer, pks, recorder)
+        recorder.save()
 
     def _entries(self, pks: set[int]) -> set[tuple[Any, ...]]:
         if not pks:

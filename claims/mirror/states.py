@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import batched
 
 from claims.mirror.columns import claim_state
+from claims.mirror.recording import record_state
 from claims.models import AllocatedDevice, ClaimConsumer, Pod, PodClaim, ResourceClaim
 from dra.names import PoolKey
 from dra.objects import DeviceResult
 from dra.usage import Holder
+from inventory.history.happenings import Recorder
 from inventory.mirror import Writer, pool_filter
 
 CLAIM = "ResourceClaim"
@@ -43,13 +45,20 @@ def template_names(cluster_id: int, claims: Collection[Name]) -> dict[Name, str]
     return {(namespace, name): template for namespace, name, template in rows}
 
 
-def refresh_claims(writer: Writer, pks: Iterable[int]) -> None:
+def refresh_claims(writer: Writer, pks: Iterable[int], recorder: Recorder) -> None:
     """Compute state and template of claims anew; write those that differ."""
     for chunk in batched(sorted(pks), 500):
         writer.guard.check()
         claims = list(
             ResourceClaim.objects.filter(pk__in=chunk).only(
-                "namespace", "name", "deleting", "allocated", "state", "template_name"
+                "namespace",
+                "name",
+                "uid",
+                "deleting",
+                "allocated",
+                "consumer_count",
+                "state",
+                "template_name",
             )
         )
         uids: dict[int, list[str]] = {}
@@ -77,6 +86,7 @@ def refresh_claims(writer: Writer, pks: Iterable[int]) -> None:
             )
             template = templates.get((claim.namespace, claim.name), "")
             if (state, template) != (claim.state, claim.template_name):
+                record_state(recorder, claim, state)
                 claim.state, claim.template_name = state, template
                 claim.seq = writer.next_seq(CLAIM)
                 changed.append(claim)

@@ -15,6 +15,7 @@ from claims.models import (
     Pod,
     PodClaim,
     ResourceClaim,
+    ResourceClaimTemplate,
 )
 from inventory.models import Cluster
 
@@ -31,13 +32,12 @@ def claim_rows(cluster: Cluster) -> QuerySet[ResourceClaim]:
     )
 
 
-def claim_counts(cluster: Cluster) -> dict[str, int]:
-    """How many claims are in each state, every state named."""
-    counted = (
-        ResourceClaim.objects.filter(cluster=cluster)
-        .values_list("state")
-        .annotate(Count("pk"))
-    )
+def claim_counts(cluster: Cluster, namespace: str = "") -> dict[str, int]:
+    """How many claims, of a namespace or of all, are in each state, every one named."""
+    rows = ResourceClaim.objects.filter(cluster=cluster)
+    if namespace:
+        rows = rows.filter(namespace=namespace)
+    counted = rows.values_list("state").annotate(Count("pk"))
     return {state.value: 0 for state in ClaimState} | dict(counted)
 
 
@@ -158,6 +158,22 @@ def claims_of_class(cluster: Cluster, class_name: str) -> QuerySet[ResourceClaim
     return (
         claim_rows(cluster)
         .filter(pk__in=asking.values("claim"))
+        .order_by("namespace", "name")
+    )
+
+
+def templates_of_class(
+    cluster: Cluster, class_name: str
+) -> QuerySet[ResourceClaimTemplate]:
+    """Templates with a request or subrequest of this class."""
+    asking = ClaimRequest.objects.filter(
+        cluster=cluster, class_name=class_name, template__isnull=False
+    )
+    return (
+        ResourceClaimTemplate.objects.filter(
+            cluster=cluster, pk__in=asking.values("template")
+        )
+        .defer("raw")
         .order_by("namespace", "name")
     )
 

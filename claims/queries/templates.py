@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from claims.models import (
     Pod,
     PodClaim,
+    PodResource,
     ResourceClaim,
     ResourceClaimTemplate,
 )
@@ -44,8 +47,9 @@ def template_with_all(
 
 
 def pod_rows(cluster: Cluster) -> QuerySet[Pod]:
-    """Pods with their claim entries."""
-    return Pod.objects.filter(cluster=cluster).defer("raw").prefetch_related("claims")
+    """Pods with their claim entries and extended resources."""
+    rows = Pod.objects.filter(cluster=cluster).defer("raw")
+    return rows.prefetch_related("claims", "resources")
 
 
 def pods_on_node(cluster: Cluster, node_name: str) -> QuerySet[Pod]:
@@ -59,3 +63,13 @@ def pods_of_template(template: ResourceClaimTemplate) -> QuerySet[Pod]:
         template_name=template.name,
     )
     return Pod.objects.filter(pk__in=using.values("pod")).defer("raw").order_by("name")
+
+
+def pods_of_class(cluster: Cluster, resources: Iterable[str]) -> QuerySet[Pod]:
+    """Pods that ask for one of the extended ``resources`` that a class stands for."""
+    asking = PodResource.objects.filter(cluster=cluster, name__in=list(resources))
+    return (
+        pod_rows(cluster)
+        .filter(pk__in=asking.values("pod"))
+        .order_by("namespace", "name")
+    )

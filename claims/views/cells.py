@@ -33,6 +33,9 @@ def device_link(cluster: str, result: AllocatedDevice) -> SafeString:
 
 
 SHOWN = 3
+PIN_TITLE = (
+    "Not a workload: this portal keeps the allocation until the claim is deallocated."
+)
 
 
 def devices_cell(cluster: str, claim: ResourceClaim) -> SafeString:
@@ -51,6 +54,8 @@ def consumer_cell(cluster: str, namespace: str, consumer: ClaimConsumer) -> Safe
         return cells.link(
             pod_href(cluster, namespace, consumer.name), consumer.name, mono=True
         )
+    if consumer.is_pin:
+        return format_html('<span class="tag" title="{}">pin</span>', PIN_TITLE)
     kind = f"{consumer.resource}.{consumer.api_group}".rstrip(".")
     return format_html('{} <span class="mono">{}</span>', kind, consumer.name)
 

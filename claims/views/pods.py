@@ -1,33 +1,41 @@
-"""Pods that use claims."""
+"""Pods that use claims, or wait for extended resources of which one is made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
+from allocator import snapshots
+from allocator.findings.queries import ObjectRef, claim_ref
 from claims.filtersets import PodFilter
-from claims.models import Pod, ResourceClaim
+from claims.models import Pod, PodResource, ResourceClaim
 from claims.queries import claims as claim_queries
 from claims.queries import templates as queries
 from claims.views import cells as claim_cells
+from dra.pod_needs import EXTENDED_RESOURCES, plugin_nodes_of, served_by
 from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
 
 class Pods(ClusterList[Pod]):
-    """Pods with resource claims."""
+    """Pods with resource claims, and those that wait for extended resources of DRA."""
 
     title = "Pods"
     name = "pods"
-    noun = ("pod with claims", "pods with claims")
+    noun = ("pod", "pods")
     filterset_class = PodFilter
     default_sort = "-created"
     refresh_on = ("Pod",)
-    nothing_yet = "No pod of this cluster uses a resource claim."
+    nothing_yet = (
+        "No pod of this cluster uses a resource claim or waits for an extended resource "
+        "that a class serves."
+    )
 
     def available_columns(self) -> Sequence[Column]:
         name = self.cluster.name
@@ -51,7 +59,7 @@ class Pods(ClusterList[Pod]):
             Column(
                 "claims",
                 "Claims",
-                value=lambda p: ", ".join(map(str, p.claims.all())),
+                value=lambda p: ", ".join(map(str, [*p.claims.all(), *_to_be_made(p)])),
                 cell=self.claims_cell,
             ),
             Column(
@@ -63,7 +71,7 @@ class Pods(ClusterList[Pod]):
         )
 
     def claims_cell(self, pod: Pod) -> str:
-        return cells.joined(
+        named = [
             cells.link(
                 claim_cells.claim_href(
                     self.cluster.name, pod.namespace, entry.claim_name
@@ -74,31 +82,57 @@ class Pods(ClusterList[Pod]):
             if entry.claim_name
             else f"{entry.template_name} (no claim made yet)"
             for entry in pod.claims.all()
-        )
+        ]
+        asked = [f"{resource} (no claim made yet)" for resource in _to_be_made(pod)]
+        return cells.joined([*named, *asked])
 
     def queryset(self) -> QuerySet[Pod]:
         return queries.pod_rows(self.cluster)
+
+
+def _to_be_made(pod: Pod) -> list[PodResource]:
+    """Extended resources of which the scheduler has still to make a claim."""
+    if pod.node_name or any(e.entry == EXTENDED_RESOURCES for e in pod.claims.all()):
+        return []
+    return list(pod.resources.all())
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One extended resource of a pod, and who serves it.
+
+    ``others`` are classes that name it too and lose. ``claim`` is the one that the
+    scheduler made, ``state`` what is so where there is none.
+    """
+
+    name: str
+    amount: int
+    class_name: str
+    others: Sequence[str]
+    plugin_nodes: int
+    claim: str
+    state: str
 
 
 class PodPage(ClusterDetail[Pod]):
     """One pod and its claims."""
 
     template_name = "claims/pod.html"
-    fragments = ("pod-body",)
+    fragments: ClassVar[tuple[str, ...]] = ("pod-body",)
 
     def load(self) -> Pod:
         kwargs = self.kwargs
         try:
             return get_object_or_404(
-                Pod.objects.prefetch_related("claims"),
+                Pod.objects.prefetch_related("claims", "resources"),
                 cluster=self.cluster,
                 namespace=kwargs["namespace"],
                 name=kwargs["name"],
             )
         except Http404:
             raise Http404(
-                f"There is no pod {kwargs['namespace']}/{kwargs['name']} with claims "
-                "(any more)."
+                f"There is no pod {kwargs['namespace']}/{kwargs['name']} with claims, "
+                "and none that waits for extended resources of DRA (any more)."
             ) from None
 
     def heading(self) -> Heading:
@@ -125,6 +159,12 @@ class PodPage(ClusterDetail[Pod]):
             Fact("Node", claim_cells.node_cell(self.cluster.name, pod.node_name)),
         ]
 
+    def concerned(self) -> list[ObjectRef]:
+        pod = self.object
+        names = [entry.claim_name for entry in pod.claims.all() if entry.claim_name]
+        claims = [claim_ref(pod.namespace, name) for name in names]
+        return [ObjectRef("Pod", pod.namespace, pod.name), *claims]
+
     def extra(self) -> dict[str, object]:
         entries = list(self.object.claims.all())
         names = [entry.claim_name for entry in entries if entry.claim_name]
@@ -134,7 +174,49 @@ class PodPage(ClusterDetail[Pod]):
                 namespace=self.object.namespace, name__in=names
             )
         }
+        elsewhere = self._elsewhere([name for name in names if name not in found])
         return {
             **super().extra(),
-            "entries": [(entry, found.get(entry.claim_name)) for entry in entries],
+            "entries": [
+                (entry, found.get(entry.claim_name), elsewhere.get(entry.claim_name))
+                for entry in entries
+            ],
+            "resources": self._resources(),
+            "may_wait": not self.object.node_name and not self.object.problem,
         }
+
+    def _elsewhere(self, names: Sequence[str]) -> dict[str, str]:
+        """Of claims that the namespace lacks: one that has a claim of that name."""
+        if not names:
+            return {}
+        rows = claim_queries.claim_rows(self.cluster).filter(name__in=names)
+        return dict(rows.order_by("-namespace").values_list("name", "namespace"))
+
+    def _resources(self) -> list[Resource]:
+        pod = self.object
+        rows = list(pod.resources.all())
+        if not rows:
+            return []
+        snapshot = snapshots.current(self.cluster)
+        served = served_by(snapshot)
+        made = [e.claim_name for e in pod.claims.all() if e.entry == EXTENDED_RESOURCES]
+        found = []
+        for row in rows:
+            by = served.get(row.name)
+            state = "the scheduler has made none yet"
+            if by is None:
+                state = "none: no class names it"
+            elif pod.node_name:
+                state = "none: the node's device plugin serves it"
+            found.append(
+                Resource(
+                    name=row.name,
+                    amount=row.amount,
+                    class_name=by.class_name if by else "",
+                    others=by.others if by else (),
+                    plugin_nodes=len(plugin_nodes_of(snapshot, row.name)),
+                    claim=made[0] if made and by else "",
+                    state=state,
+                )
+            )
+        return found

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
 
+from allocator.findings.queries import ObjectRef
 from claims.filtersets import TemplateFilter
 from claims.models import ResourceClaimTemplate
 from claims.queries import claims as claim_queries
@@ -22,6 +23,7 @@ SHOWN = 100
 class Templates(ClusterList[ResourceClaimTemplate]):
     """All claim templates of a cluster."""
 
+    template_name = "claims/claims.html"
     title = "Templates"
     name = "templates"
     noun = ("template", "templates")
@@ -103,6 +105,10 @@ class Template(ClusterDetail[ResourceClaimTemplate]):
             Fact("Namespace", cells.mono(self.object.namespace)),
             Fact("Created", cells.ago(self.object.created_at)),
         ]
+
+    def concerned(self) -> list[ObjectRef]:
+        template = self.object
+        return [ObjectRef("ResourceClaimTemplate", template.namespace, template.name)]
 
     def extra(self) -> dict[str, object]:
         template = self.object

@@ -16,10 +16,20 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inventory.models import Cluster
+from web.api.permissions import ViewerAsks
 
 CLUSTER_PARAMETER = OpenApiParameter(
     "cluster", OpenApiTypes.STR, description="Only objects of the cluster of this name."
 )
+
+
+class ClusterQuestion(generics.GenericAPIView[Cluster]):
+    """A question about one cluster that changes nothing. POST, as what is asked may be
+    long."""
+
+    queryset = Cluster.objects.all()
+    lookup_field = "name"
+    permission_classes = [ViewerAsks]
 
 
 class MirrorList(generics.ListAPIView[Any]):

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework import generics
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,6 +13,7 @@ from rest_framework.response import Response
 from allocator import snapshots
 from dra.names import DeviceID
 from inventory import selecting
+from inventory.api.base import ClusterQuestion
 from inventory.api.cel_answers import (
     EvaluatedSerializer,
     ExplainedSerializer,
@@ -21,19 +21,9 @@ from inventory.api.cel_answers import (
     explained,
 )
 from inventory.api.cel_questions import EvaluateSerializer, ExplainSerializer
-from inventory.models import Cluster
-from web.api.permissions import ViewerAsks
 
 
-class CelQuestion(generics.GenericAPIView[Cluster]):
-    """A question about one cluster. POST because an expression may be long."""
-
-    queryset = Cluster.objects.all()
-    lookup_field = "name"
-    permission_classes = [ViewerAsks]
-
-
-class CelEvaluate(CelQuestion):
+class CelEvaluate(ClusterQuestion):
     """An expression on the devices of a cluster."""
 
     serializer_class = EvaluateSerializer
@@ -66,7 +56,7 @@ class CelEvaluate(CelQuestion):
         return Response(evaluated(found))
 
 
-class CelExplain(CelQuestion):
+class CelExplain(ClusterQuestion):
     """An expression on one device."""
 
     serializer_class = ExplainSerializer

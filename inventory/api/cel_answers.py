@@ -32,9 +32,9 @@ def evaluated(answer: Answer) -> Json:
     return {
         "expression": answer.expression,
         "valid": answer.valid,
-        "errors": [_issue(issue) for issue in answer.issues],
+        "errors": [issue_json(issue) for issue in answer.issues],
         "hints": [_warning(hint) for hint in answer.hints],
-        "cost": _cost(answer.cost, answer.cost_limit),
+        "cost": cost_json(answer.cost, answer.cost_limit),
         "counts": None if found is None else _counts(found),
         "terms": None if found is None else _term(found.term),
         "warnings": [_warning(warning) for warning in answer.warnings],
@@ -54,8 +54,8 @@ def explained(answer: DeviceTrace) -> Json:
         "expression": answer.expression,
         "device": answer.device._asdict(),
         "valid": answer.valid,
-        "errors": [_issue(issue) for issue in answer.issues],
-        "cost": _cost(answer.cost, answer.cost_limit),
+        "errors": [issue_json(issue) for issue in answer.issues],
+        "cost": cost_json(answer.cost, answer.cost_limit),
         "result": traced.result if traced else None,
         "error": traced.error if traced else "",
         "steps": _step(traced.root) if traced else None,
@@ -63,7 +63,7 @@ def explained(answer: DeviceTrace) -> Json:
     }
 
 
-def _issue(issue: Issue) -> Json:
+def issue_json(issue: Issue) -> Json:
     return {
         "message": issue.message,
         "line": issue.line,
@@ -86,7 +86,7 @@ def _warning(warning: Warning) -> Json:
     }
 
 
-def _cost(cost: Range | None, limit: int) -> Json | None:
+def cost_json(cost: Range | None, limit: int) -> Json | None:
     if cost is None:
         return None
     return {

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from inventory.mirror.columns import Columns
+from inventory.mirror.derivation import Derivation, Known, Written
 from inventory.mirror.kinds import (
     DeviceClassStore,
     DeviceTaintRuleStore,
@@ -16,7 +17,7 @@ from inventory.mirror.kinds import (
 )
 from inventory.mirror.pools import Holdings, pool_filter, refresh_states
 from inventory.mirror.reading import Key, Reading, fit, key_of, moment, read_object
-from inventory.mirror.store import Derivation, Known, MirrorStore, Written
+from inventory.mirror.store import MirrorStore
 from inventory.mirror.tombstones import prune_tombstones
 from inventory.mirror.writing import (
     ALWAYS,

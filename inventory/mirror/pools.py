@@ -12,6 +12,7 @@ Claims live in a room above this one, so what they hold comes through
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from dra.pools import Pool, make_pool
 from dra.taints import TaintRules
 from dra.usage import DeviceUse, Holder, device_states
 from inventory import models
+from inventory.history.changes import DeviceHistory
 from inventory.mirror.columns import Columns
 from inventory.mirror.devices import device_columns
 from inventory.mirror.reading import Json, fit, read_object
@@ -33,6 +35,13 @@ from inventory.mirror.writing import Writer
 
 DEVICES_PER_STEP = 2_000
 """How many devices are in memory at a time; a pool is never split."""
+
+_OF_RULES = frozenset({"taints", "tainted", "state", "holder_count"})
+"""What a taint rule can change of a device."""
+_MANY_ALIKE = 20
+
+type _Place = tuple[int, int]
+"""A slice's key, and the position of a device in it."""
 
 SLICE = "ResourceSlice"
 """Pools and devices count as changes of slices for whoever waits for news."""
@@ -90,7 +99,10 @@ def pools_of_rules(
 
 
 def refresh_pools(
-    writer: Writer, keys: Collection[PoolKey], holdings: Holdings
+    writer: Writer,
+    keys: Collection[PoolKey],
+    holdings: Holdings,
+    history: DeviceHistory,
 ) -> None:
     """Make pool and device rows of ``keys`` follow their slices, rules and claims.
 
@@ -107,10 +119,10 @@ def refresh_pools(
         writer.guard.check()
         pools = _load(writer.cluster_id, step, holdings)
         _write_pools(writer, step, pools)
-        wanted: dict[tuple[int, int], Columns] = {}
+        wanted: dict[_Place, Columns] = {}
         for pool in pools.values():
             wanted.update(_device_rows(pool, rules))
-        _write_devices(writer, step, wanted)
+        _write_devices(writer, step, wanted, history)
 
 
 def refresh_states(
@@ -206,9 +218,7 @@ def _load(
     }
 
 
-def _device_rows(
-    pool: _Pool, rules: TaintRules
-) -> Iterator[tuple[tuple[int, int], Columns]]:
+def _device_rows(pool: _Pool, rules: TaintRules) -> Iterator[tuple[_Place, Columns]]:
     """Rows of the newest generation, each under its slice's key and its position."""
     uses = pool.uses(rules)
     for piece in pool.pool.device_slices:
@@ -263,22 +273,55 @@ def pool_columns(pool: Pool) -> Columns:
 def _write_devices(
     writer: Writer,
     keys: Sequence[PoolKey],
-    wanted: Mapping[tuple[int, int], Columns],
+    wanted: Mapping[_Place, Columns],
+    history: DeviceHistory,
 ) -> None:
     known = {
         (row.slice_id, row.position): row for row in _devices(writer.cluster_id, keys)
     }
+    history.compare(keys, map(vars, known.values()), wanted.values())
     gone = [row.pk for place, row in known.items() if place not in wanted]
     if gone:
         models.Device.objects.filter(pk__in=gone).delete()
         writer.next_seq(SLICE)
+    alike = _write_alike(writer, known, wanted)
     changed = []
     for place, columns in wanted.items():
-        row = _changed(models.Device, known.get(place), columns)
+        row = None
+        if place not in alike:
+            row = _changed(models.Device, known.get(place), columns)
         if row is not None:
             row.slice_id = place[0]
             changed.append(row)
     _save(writer, models.Device, changed)
+
+
+def _write_alike(
+    writer: Writer,
+    known: Mapping[_Place, models.Device],
+    wanted: Mapping[_Place, Columns],
+) -> set[_Place]:
+    """Rows of which many change in the same way, as a taint rule changes them.
+
+    One statement writes all of a kind, and of each row only what differs.
+    """
+    places: dict[str, list[_Place]] = {}
+    news: dict[str, Columns] = {}
+    for place, row in known.items():
+        if place not in wanted:
+            continue
+        columns = wanted[place]
+        changes = {n: v for n, v in columns.items() if getattr(row, n) != v}
+        if changes and changes.keys() <= _OF_RULES:
+            text = json.dumps(changes, sort_keys=True)
+            news[text] = changes
+            places.setdefault(text, []).append(place)
+    many = {t: some for t, some in places.items() if len(some) >= _MANY_ALIKE}
+    seq = writer.next_seq(SLICE) if many else 0
+    for text, some in many.items():
+        rows = models.Device.objects.filter(pk__in=[known[place].pk for place in some])
+        rows.update(seq=seq, **fit(models.Device, news[text]))
+    return {place for some in many.values() for place in some}
 
 
 def _changed[M: (models.Pool, models.Device)](

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import batched
 from typing import Any, ClassVar
 
@@ -21,6 +20,7 @@ from django.utils import timezone
 from cluster.store import Event, EventType, State
 from dra import objects
 from inventory.mirror.columns import Columns
+from inventory.mirror.derivation import Derivation, Known, Written
 from inventory.mirror.reading import (
     Json,
     Key,
@@ -39,48 +39,6 @@ log = structlog.get_logger("inventory.mirror")
 
 BATCH = 500
 """Rows per statement."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the mirror remembers of a row it may have to change."""
-
-    pk: int
-    uid: str
-    resource_version: str
-    problem: str
-    remembered: tuple[Any, ...]
-    """Values of the store's ``remember`` columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A row just inserted or updated; ``before`` is None for a new one."""
-
-    row: Any
-    object: Any
-    before: Known | None
-
-
-class Derivation:
-    """What follows from the rows of one kind. One object per transaction.
-
-    The store calls ``prepare`` before and ``written`` after each batch of rows,
-    ``deleting`` before rows go, and ``finish`` once when all rows are there. This one
-    derives nothing.
-    """
-
-    def prepare(self, rows: Sequence[tuple[Any, Any]]) -> None:
-        """Fill in columns that depend on other tables: pairs of row and object."""
-
-    def written(self, rows: Sequence[Written]) -> None:
-        """``rows`` are in their table, with their primary keys."""
-
-    def deleting(self, rows: Sequence[Known]) -> None:
-        """``rows`` are about to be deleted; what hangs on them goes with them."""
-
-    def finish(self) -> None:
-        """All rows of this transaction are written."""
 
 
 class MirrorStore:
@@ -111,6 +69,11 @@ class MirrorStore:
     def wants(self, _raw: Json) -> bool:
         """Whether a reflector should collect ``raw``, not yet in v1 form, at all."""
         return True
+
+    def outdated(self) -> bool:
+        """Whether what the store keeps depends on something that has changed since it
+        was made: then a new one has to list everything."""
+        return False
 
     def read(self, raw: Json) -> Reading[Any]:
         return read_object(raw, objects.KINDS[self.kind])

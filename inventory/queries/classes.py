@@ -34,6 +34,13 @@ def configs(raw: Any) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
+def extended_resource_names(cluster_id: int) -> frozenset[str]:
+    """The extended resources that classes name; those that every class has are not told."""
+    rows = DeviceClass.objects.filter(cluster_id=cluster_id)
+    named = rows.exclude(extended_resource_name="")
+    return frozenset(named.values_list("extended_resource_name", flat=True))
+
+
 def same_extended_resource(
     cluster: Cluster, device_class: DeviceClass
 ) -> Sequence[str]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from django.db.models import Subquery
 from django.urls import reverse
 from django.utils import timezone
 
 from inventory.choices import Source
-from inventory.models import Cluster, WatchState
+from inventory.models import Cluster, WatchLock, WatchState
 from web.looks import Tone
 from web.pages.cells import span_words
 
-QUIET_AFTER: Final = timedelta(minutes=15)
-"""Streams end by themselves within ten minutes: longer silence is no quiet cluster."""
+HEARTBEAT_WITHIN: Final = timedelta(seconds=30)
+"""The watch shows every five seconds that it lives. While it writes a long list it does
+not, and then the tables are not up to date either."""
 
 _PLURALS: Final = {
     "DeviceClass": "deviceclasses",
@@ -38,9 +41,12 @@ class Freshness:
 
 
 def freshness(cluster: Cluster) -> Freshness:
-    """From the watch states of the cluster (one query)."""
-    watches = list(WatchState.objects.filter(cluster=cluster))
-    tone, icon, words, title = _judge(cluster, watches, timezone.now())
+    """From the watch states of the cluster and the watch's heartbeat (one query)."""
+    beats = WatchLock.objects.order_by("-heartbeat").values("heartbeat")[:1]
+    found = WatchState.objects.filter(cluster=cluster).annotate(beat=Subquery(beats))
+    watches = list(found)
+    heartbeat = watches[0].beat if watches else None
+    tone, icon, words, title = _judge(cluster, watches, heartbeat, timezone.now())
     return Freshness(
         tone=tone,
         icon=icon,
@@ -56,17 +62,25 @@ def plural(kind: str) -> str:
     return _PLURALS.get(kind, f"{kind.lower()}s")
 
 
-def is_lost(watch: WatchState, now: datetime) -> bool:
-    """Whether the watch of this kind cannot be trusted to be up to date."""
-    if watch.state in {"not served", "static"}:
-        return False
-    if watch.state in {"retrying", "forbidden", "stopped"}:
-        return True
-    return watch.alive_at is not None and now - watch.alive_at > QUIET_AFTER
+def is_lost(watch: WatchState) -> bool:
+    """Whether the watch of this kind says itself that it is not up to date.
+
+    That holds as long as its process lives (:func:`watch_lives`). How long it has
+    heard nothing says nothing: a quiet cluster has no news.
+    """
+    return watch.state in {"retrying", "forbidden", "stopped"}
+
+
+def watch_lives(now: datetime) -> bool:
+    """Whether a watch process has just shown that it lives; one that died has not."""
+    return WatchLock.objects.filter(heartbeat__gt=now - HEARTBEAT_WITHIN).exists()
 
 
 def _judge(
-    cluster: Cluster, watches: list[WatchState], now: datetime
+    cluster: Cluster,
+    watches: Sequence[WatchState],
+    heartbeat: datetime | None,
+    now: datetime,
 ) -> tuple[Tone, str, str, str]:
     if cluster.error:
         return "bad", "alert", "not connected", cluster.error
@@ -81,7 +95,9 @@ def _judge(
         read_at = max((w.listed_at for w in watches if w.listed_at), default=None)
         ago = f" {span_words((now - read_at).total_seconds())} ago" if read_at else ""
         return "muted", "file", f"dump, read{ago}", "Read once from a file; read-only."
-    lost = [watch for watch in watches if is_lost(watch, now)]
+    if heartbeat is None or heartbeat <= now - HEARTBEAT_WITHIN:
+        return _dead(watches, heartbeat, now)
+    lost = [watch for watch in watches if is_lost(watch)]
     if lost:
         return _stale(lost, now)
     starting = [w for w in watches if w.state in {"starting", "listing"}]
@@ -97,6 +113,23 @@ def _judge(
         "pulse",
         f"live, heard {_seconds(behind)} ago",
         "Every watch is connected. The time is that of the last event or bookmark.",
+    )
+
+
+def _dead(
+    watches: Sequence[WatchState], heartbeat: datetime | None, now: datetime
+) -> tuple[Tone, str, str, str]:
+    """Nobody has followed the cluster since the last sign of life of any kind."""
+    signs = [w.alive_at for w in watches if w.alive_at]
+    since = max([*signs, *([heartbeat] if heartbeat else [])], default=None)
+    age = f" {span_words((now - since).total_seconds())}" if since else ""
+    seconds = int(HEARTBEAT_WITHIN.total_seconds())
+    return (
+        "warn",
+        "alert",
+        f"stale{age}: the watch does not run",
+        f"No watch process has shown for {seconds} seconds that it lives, so what changes "
+        "in the cluster does not come here. Start it: manage.py watch.",
     )
 
 

@@ -24,6 +24,7 @@ from dra.snapshot import Snapshot
 from inventory.selecting.asking import Compiled, Deadline, compiled, unsupported
 from inventory.selecting.samples import DeviceAnswer, samples
 from inventory.selecting.scopes import EVERYTHING, Mask, Scope, scope_mask
+from web import metrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Answer:
     incomplete: str = ""
 
 
+@metrics.CEL_SECONDS.time()
 def answer(
     snapshot: Snapshot,
     expression: str,
@@ -207,6 +209,7 @@ def whole(
         false=false,
         error=failed,
         excludes_alone=len(rows) - true,
+        false_alone=false,
         admits_alone=true,
         messages=len(errors),
         errors=shown,

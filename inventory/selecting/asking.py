@@ -10,18 +10,18 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from dra import cel
-from dra.allocation.features import Features
 from dra.cel.cost import LIMIT, Range
 from dra.cel.devices import clean
 from dra.cel.selection import ERROR, TRUE
 from dra.errors import NotSupportedError
 from dra.snapshot import Snapshot
 from inventory.models import Cluster
+from web import metrics
 
 
 def features_of(cluster: Cluster) -> cel.CelFeatures:
     """The gates of CEL by the cluster's version, as the engine takes them."""
-    features = Features.of_server(cluster.version)
+    features = cluster.features
     return cel.CelFeatures(
         consumable_capacity=features.consumable_capacity,
         list_type_attributes=features.list_type_attributes,
@@ -127,6 +127,7 @@ class Matches:
         return mask
 
 
+@metrics.CEL_SECONDS.time()
 def matches(
     snapshot: Snapshot,
     expression: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
@@ -12,7 +13,12 @@ from django.shortcuts import render
 from django.utils.html import format_html
 from django.views.generic import View
 
+from allocator import snapshots
+from allocator.findings.queries import ObjectRef
 from claims.queries import claims as claim_queries
+from claims.queries import templates as template_queries
+from dra.container_asks import CLASS_PREFIX
+from dra.pod_needs import plugin_nodes_of, served_by
 from inventory.filtersets import ClassFilter
 from inventory.models import DeviceClass
 from inventory.queries import classes as queries
@@ -31,6 +37,7 @@ from web.doors import RequiresRole
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
 
 SELECTOR_SHOWN = 160
+PODS_SHOWN = 50
 
 
 class Classes(ClusterList[DeviceClass]):
@@ -93,7 +100,7 @@ class Classes(ClusterList[DeviceClass]):
                 kind="number",
                 cell=lambda c: self._asked_cell(c, 1, "templates"),
             ),
-            Column("problem", "Problem", value=self._problem),
+            Column("problem", "Problem", if_any=True, value=self._problem),
             Column(
                 "created", "Age", value="created_at", sort=("-created_at",), kind="age"
             ),
@@ -160,7 +167,7 @@ class ClassPage(ClusterDetail[DeviceClass]):
     """One class: selector, what it matches, who asks for it, what it hands to drivers."""
 
     template_name = "inventory/class.html"
-    fragments = ("class-use",)
+    fragments: ClassVar[tuple[str, ...]] = ("class-use",)
 
     def load(self) -> DeviceClass:
         name = self.kwargs["name"]
@@ -211,6 +218,15 @@ class ClassPage(ClusterDetail[DeviceClass]):
             ),
             Fact("Age", cells.age(row.created_at)),
         ]
+        plugin = self._plugin_nodes()
+        if plugin:
+            facts.append(
+                Fact(
+                    "Device plugin",
+                    f"serves it too, on {cells.count(plugin, 'node')}",
+                    help="There pods get the resource without a claim.",
+                )
+            )
         if others:
             facts.append(
                 Fact(
@@ -227,6 +243,16 @@ class ClassPage(ClusterDetail[DeviceClass]):
                 )
             )
         return facts
+
+    def _plugin_nodes(self) -> int:
+        """Nodes that serve the class's extended resource without DRA."""
+        name = self.object.extended_resource_name
+        if not name:
+            return 0
+        return len(plugin_nodes_of(snapshots.current(self.cluster), name))
+
+    def concerned(self) -> list[ObjectRef]:
+        return [ObjectRef("DeviceClass", "", self.object.name)]
 
     def extra(self) -> dict[str, object]:
         row = self.object
@@ -254,7 +280,17 @@ class ClassPage(ClusterDetail[DeviceClass]):
 
     def tab_claims(self) -> dict[str, object]:
         rows = claim_queries.claims_of_class(self.cluster, self.object.name)
-        return {"claims": rows[:100]}
+        pods = template_queries.pods_of_class(self.cluster, self._resources())
+        return {"claims": rows[:100], "pods": pods[:PODS_SHOWN]}
+
+    def _resources(self) -> list[str]:
+        """The extended resources by which pods ask for this class: its own name only
+        where no other class has the better right to it."""
+        row = self.object
+        named = row.extended_resource_name
+        served = served_by(snapshots.current(self.cluster))
+        mine = named in served and served[named].class_name == row.name
+        return [CLASS_PREFIX + row.name, *([named] if mine else [])]
 
     def tab_config(self) -> dict[str, object]:
         return {"configs": queries.configs(self.object.raw)}

@@ -94,18 +94,21 @@ def _strip(
     )
 
 
-def cells_of(cluster: Cluster, its: Sequence[Placed], holders: Holders) -> SafeString:
+def cells_of(
+    cluster: Cluster, its: Sequence[Placed], holders: Holders, *, linked: bool = True
+) -> SafeString:
     """Cells of devices of one driver; those on one counter set share a frame.
 
     The frame begins with the device that takes most of the set (the whole card),
     its partitions follow as small cells. A page of strips has thousands of cells, so
-    they are put together from text that was escaped piece by piece.
+    they are put together from text that was escaped piece by piece. ``linked``: each
+    leads to its device; not for devices that are only supposed.
     """
     nests: dict[tuple[str, str], list[Placed]] = {}
     for device in its:
         key = (device.pool, _counter_set(device) or f"\0{device.name}")
         nests.setdefault(key, []).append(device)
-    base = escape(reverse("devices", args=[cluster.name]))
+    base = escape(reverse("devices", args=[cluster.name])) if linked else ""
     parts = [_nest(base, members, holders) for members in nests.values()]
     return mark_safe("".join(parts))  # noqa: S308  # see above
 
@@ -129,6 +132,8 @@ def _cell(base: str, device: Placed, holders: Holders, *, small: bool) -> str:
     label = escape(f"{device.name}: {LABELS.get(device.state, device.state)}{by}")
     path = escape(quote(f"{device.driver}/{device.pool}/{device.name}/"))
     css = f"{device.state.replace(' ', '-')}{' small' if small else ''}"
+    if not base:
+        return f'<span class="cell {css}" title="{label}"></span>'
     return f'<a class="cell {css}" href="{base}{path}" title="{label}"></a>'
 
 

@@ -13,16 +13,17 @@ from django.http import Http404
 from django.utils.http import urlencode
 
 from allocator import snapshots
+from allocator.findings.queries import ObjectRef, device_ref
 from claims.queries import claims as claim_queries
 from claims.queries import places
+from dra.familiar_names import meaning
 from inventory.filtersets import DeviceFilter
 from inventory.models import Cluster, Device
 from inventory.queries import counters, counts, devices, slices
 from inventory.selecting import Matches, features_of, matches
-from inventory.views import links
+from inventory.views import links, ours
 from inventory.views.cel_filter import said
 from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
-from inventory.views.standard import explain
 from inventory.views.usage import CapacityUse, capacity_uses
 from web.pages import Column, Crumb, Fact, Heading, cells
 
@@ -89,12 +90,14 @@ class Devices(ClusterList[Device]):
             Column(
                 "holders",
                 "Held by",
+                flexible=True,
                 value=lambda d: ", ".join(self._holders_of(d)),
                 cell=lambda d: links.claim_links(here, self._holders_of(d), most=1),
             ),
             Column(
                 "taints",
                 "Taints",
+                if_any=True,
                 value=lambda d: ", ".join(map(links.taint_text, d.taints)),
                 kind="mono",
             ),
@@ -302,6 +305,10 @@ class DevicePage(ClusterDetail[Device]):
             Fact("Identifier", cells.copyable(identifier), wide=True),
         ]
 
+    def concerned(self) -> list[ObjectRef]:
+        device = self.object
+        return [device_ref(device.driver, device.pool, device.name)]
+
     def extra(self) -> dict[str, object]:
         device = self.object
         key = (device.driver, device.pool, device.name)
@@ -316,6 +323,7 @@ class DevicePage(ClusterDetail[Device]):
             "taints": [self._taint(taint) for taint in device.taints],
             "holders": holders,
             "classes_href": self.url("device-classes", *key),
+            "history_name": "/".join(key),
         }
 
     def _attributes(self) -> list[AttributeRow]:
@@ -332,7 +340,7 @@ class DevicePage(ClusterDetail[Device]):
                     short=short,
                     type=links.attribute_type(attribute),
                     value=value,
-                    help=explain(name),
+                    help=meaning(name),
                     href=f"{devices_href}?{query}",
                 )
             )
@@ -354,8 +362,9 @@ class DevicePage(ClusterDetail[Device]):
         return {
             "text": links.taint_text(taint),
             "effect": taint.get("effect", ""),
-            "added": taint.get("timeAdded", ""),
+            "added": links.since(taint["timeAdded"]) if taint.get("timeAdded") else "",
             "rule": links.rule_link(self.cluster.name, rule) if rule else "",
+            "ours": ours.of_device(self.cluster.name, self.object, taint),
         }
 
 

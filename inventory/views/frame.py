@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import cached_property
 
-from allocator.queries import newest_change
+from allocator.queries import newest_changes
 from inventory.models import Cluster
 from inventory.queries.freshness import Freshness, freshness
 from web.doors import Role, role_of
@@ -18,7 +18,7 @@ from web.doors import Role, role_of
 THEMES = frozenset({"light", "dark"})
 KINDS = (
     "Node Namespace DeviceClass ResourceSlice DeviceTaintRule ResourceClaim "
-    "ResourceClaimTemplate Pod PodGroup AllocationRun"
+    "ResourceClaimTemplate Pod PodGroup AllocationRun Finding"
 )
 """The event names of the stream."""
 
@@ -27,7 +27,14 @@ _MARK = "portal_mark"
 
 # label, icon, URL name, URL names that mark it as current
 _GROUPS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
-    ("", (("Overview", "overview", "overview"),)),
+    (
+        "",
+        (
+            ("Overview", "overview", "overview"),
+            ("Findings", "alert", "findings"),
+            ("What changed", "clock", "changes"),
+        ),
+    ),
     (
         "What there is",
         (
@@ -43,10 +50,18 @@ _GROUPS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     (
         "What is asked for",
         (
+            ("Namespaces", "user", "namespaces"),
             ("Claims", "claim", "claims"),
             ("Templates", "template", "templates"),
             ("Pods", "pod", "pods"),
             ("CEL", "cel", "cel"),
+        ),
+    ),
+    (
+        "What would be",
+        (
+            ("What-if", "puzzle", "what-if"),
+            ("Headroom", "pulse", "what-if-headroom"),
         ),
     ),
     ("What the portal did", (("Runs", "run", "runs"),)),
@@ -62,7 +77,17 @@ _SECTION_OF = {
     "template": "templates",
     "pod": "pods",
     "run": "runs",
+    "finding": "findings",
+    "usage": "overview",
+    "namespace": "namespaces",
+    "what-if-run": "what-if",
+    "what-if-compare": "what-if",
+    "what-if-scenarios": "what-if",
+    "what-if-scenario": "what-if",
     "cel-device": "cel",
+    "claim-delete": "claims",
+    "template-delete": "templates",
+    "class-delete": "classes",
 }
 
 
@@ -72,6 +97,8 @@ class Item:
     icon: str
     href: str
     current: bool
+    count: int = 0
+    """What somebody should look at there; 0 is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +115,10 @@ class ClusterLink:
 
 
 class Frame:
-    """Lazy: a fragment, which does not show the frame, costs no query."""
+    """Lazy: a fragment, which does not show the frame, costs no query.
+
+    Templates ask twice for what may be missing, so everything is kept.
+    """
 
     def __init__(self, request: HttpRequest) -> None:
         self._request = request
@@ -99,7 +129,9 @@ class Frame:
 
     @cached_property
     def _all(self) -> list[Cluster]:
-        return list(Cluster.objects.all()) if self.role else []
+        if not self.role:
+            return []
+        return list(Cluster.objects.select_related("finding_pass"))
 
     @cached_property
     def cluster(self) -> Cluster | None:
@@ -116,24 +148,24 @@ class Frame:
             return here
         return by_name.get(session.get(_SESSION_KEY, "")) or self._all[0]
 
-    @property
+    @cached_property
     def clusters(self) -> list[ClusterLink]:
         return [
             ClusterLink(c.name, reverse("overview", args=[c.name]), c.read_only)
             for c in self._all
         ]
 
-    @property
+    @cached_property
     def home_href(self) -> str:
         if self.cluster is None:
             return "/"
         return reverse("overview", args=[self.cluster.name])
 
-    @property
+    @cached_property
     def search_href(self) -> str:
         return reverse("search", args=[self.cluster.name]) if self.cluster else ""
 
-    @property
+    @cached_property
     def events_href(self) -> str:
         """The stream of what has changed since the page's data was read."""
         if self.cluster is None:
@@ -162,7 +194,7 @@ class Frame:
         if self.cluster:
             for title, entries in _GROUPS:
                 items = [
-                    Item(label, icon, href, here == name)
+                    Item(label, icon, href, here == name, self._count(name))
                     for label, icon, name in entries
                     if (href := _href(name, self.cluster.name))
                 ]
@@ -172,6 +204,11 @@ class Frame:
             last.append(Item("Admin", "admin", reverse("admin:index"), current=False))
         groups.append(Group("Portal", last))
         return groups
+
+    def _count(self, name: str) -> int:
+        """Open findings that are errors; no query, see ``_all``."""
+        passing = getattr(self.cluster, "finding_pass", None)
+        return passing.errors if name == "findings" and passing is not None else 0
 
     @property
     def user_links(self) -> list[Item]:
@@ -190,7 +227,8 @@ def note_mark(request: HttpRequest, cluster: Cluster) -> None:
 
 
 def _mark_of(cluster: Cluster) -> str:
-    return f"{cluster.seq}.{newest_change(cluster)}"
+    runs, findings = newest_changes(cluster)
+    return f"{cluster.seq}.{runs}.{findings}"
 
 
 def _href(name: str, *args: str) -> str:

@@ -9,6 +9,7 @@ from django.db.models import Model
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 
+from allocator.findings.queries import ObjectRef, OnObject
 from inventory.models import Cluster, MirroredObject
 from inventory.views.frame import note_mark
 from web.pages import Crumb, DetailPage, Heading, ListPage, YamlPage
@@ -54,10 +55,16 @@ class ClusterList[M: Model](InCluster, ListPage[M]):
 
 
 class ClusterDetail[M](InCluster, DetailPage[M]):
-    """One object of a cluster."""
+    """One object of a cluster; ``concerned`` has what is wrong with it shown on top."""
+
+    def concerned(self) -> list[ObjectRef]:
+        """The objects that the page is about, as findings name them."""
+        return []
 
     def extra(self) -> dict[str, object]:
-        return {"cluster": self.cluster}
+        refs = self.concerned()
+        found = OnObject(self.cluster, refs) if refs else None
+        return {"cluster": self.cluster, "on_object": found}
 
 
 class ClusterYaml(InCluster, YamlPage):

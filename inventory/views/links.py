@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.urls import reverse
+from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -28,6 +29,18 @@ SENTENCES: Mapping[str, str] = {
     "The driver has to correct its slices.",
 }
 """What each state means and what to do next."""
+
+
+def since(stamp: object) -> SafeString:
+    """How long ago a time of the API was; one that is none is shown as it is written."""
+    text = stamp if isinstance(stamp, str) else ""
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        return format_html("{}", text) if text else cells.NOTHING
+    return cells.ago(at)
 
 
 def node_link(cluster: str, name: str) -> SafeString:

@@ -8,13 +8,15 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.html import format_html
 
+from allocator.findings.queries import ObjectRef
 from claims.queries import claims as claim_queries
 from claims.queries import places
 from inventory.filtersets import NodeFilter
 from inventory.models import Node
 from inventory.queries import counts, nodes, slices
+from inventory.queries.classes import extended_resource_names
 from inventory.queries.raws import mapping_at, mappings_at
-from inventory.views import links
+from inventory.views import links, ours
 from inventory.views.device_map import strips_of_nodes
 from inventory.views.kit import ClusterDetail, ClusterList, MirroredYaml
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
@@ -198,12 +200,40 @@ class NodePage(ClusterDetail[Node]):
             Fact("Zone", node.zone or cells.NOTHING),
             Fact("Type", node.instance_type or cells.NOTHING),
             Fact("Age", cells.age(node.created_at)),
+            *(
+                Fact("Taint of a portal", said, wide=True)
+                for said in self._ours().values()
+            ),
+            *self._served_twice(),
             Fact(
                 "UID",
                 cells.copyable(node.uid) if node.uid else cells.NOTHING,
                 wide=True,
             ),
         ]
+
+    def _ours(self) -> dict[str, str]:
+        here = self.cluster.name
+        return ours.of_node(here, self.object.raw, ours.owner_here(here))
+
+    def _served_twice(self) -> list[Fact]:
+        """Extended resources that classes name and a device plugin of the node serves."""
+        allocatable = mapping_at(self.object.raw, "status", "allocatable")
+        named = extended_resource_names(self.cluster.pk)
+        both = sorted(
+            name for name in named & allocatable.keys() if str(allocatable[name]) != "0"
+        )
+        plugin = [f"{allocatable[name]} × {name}" for name in both]
+        fact = Fact(
+            "Device plugin",
+            ", ".join(plugin),
+            help="A class stands for this name too. On this node the plugin serves "
+            "it: pods get it here without a claim.",
+        )
+        return [fact] if plugin else []
+
+    def concerned(self) -> list[ObjectRef]:
+        return [ObjectRef("Node", "", self.object.name)]
 
     def extra(self) -> dict[str, object]:
         found = counts.counts_by_node(self.cluster, [self.object.name])
@@ -230,7 +260,8 @@ class NodePage(ClusterDetail[Node]):
         return {
             "labels": sorted(mapping_at(raw, "metadata", "labels").items()),
             "taints": [
-                links.taint_text(taint) for taint in mappings_at(raw, "spec", "taints")
+                (links.taint_text(taint), self._ours().get(str(taint.get("key"))))
+                for taint in mappings_at(raw, "spec", "taints")
             ],
         }
 

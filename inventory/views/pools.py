@@ -1,4 +1,4 @@
-"""Pools and slices: is the inventory whole?"""
+"""Pools: is the inventory whole?"""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import Http404
 
-from inventory.filtersets import PoolFilter, SliceFilter
+from allocator.findings.queries import ObjectRef, pool_ref
+from inventory.filtersets import PoolFilter
 from inventory.models import Pool, ResourceSlice
 from inventory.queries import counters, counts, devices, slices
 from inventory.views import links
 from inventory.views.device_map import Strip, strip_of_pool
-from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml, MirroredYaml
+from inventory.views.device_tables import device_table
+from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
-
-DEVICES_SHOWN = 500
 
 
 class Pools(ClusterList[Pool]):
@@ -68,6 +68,7 @@ class Pools(ClusterList[Pool]):
                 value="device_count",
                 sort=("device_count",),
                 kind="number",
+                on_page=False,
             ),
             Column(
                 "slices",
@@ -94,7 +95,9 @@ class Pools(ClusterList[Pool]):
                 cell=lambda p: links.node_link(here, p.node_name),
                 kind="mono",
             ),
-            Column("problem", "Why not usable", value="problem"),
+            Column(
+                "problem", "Why not usable", value="problem", kind="line", if_any=True
+            ),
             Column(
                 "published",
                 "Age",
@@ -200,6 +203,9 @@ class PoolPage(ClusterDetail[Pool]):
             Fact("Counter sets", cells.number(pool.counter_set_count)),
         ]
 
+    def concerned(self) -> list[ObjectRef]:
+        return [pool_ref(self.object.driver, self.object.name)]
+
     def extra(self) -> dict[str, object]:
         pool = self.object
         key = (pool.driver, pool.name)
@@ -237,18 +243,6 @@ def _pool_sentence(pool: Pool) -> str:
     return ""
 
 
-def device_table(cluster: str, rows: QuerySet[Any]) -> dict[str, object]:
-    """Context of ``inventory/device_table.html``: at most DEVICES_SHOWN devices."""
-    found = list(rows[: DEVICES_SHOWN + 1])
-    return {
-        "devices": [
-            (device, links.device_href(cluster, device), links.state_badge(device))
-            for device in found[:DEVICES_SHOWN]
-        ],
-        "more_devices": len(found) > DEVICES_SHOWN,
-    }
-
-
 class PoolYaml(ClusterYaml):
     """The slices of the pool, as a List."""
 
@@ -275,159 +269,3 @@ class PoolYaml(ClusterYaml):
                 Crumb("YAML"),
             ],
         )
-
-
-class Slices(ClusterList[ResourceSlice]):
-    """All slices, as published."""
-
-    title = "Slices"
-    name = "slices"
-    noun = ("slice", "slices")
-    filterset_class = SliceFilter
-    refresh_on = ("ResourceSlice",)
-    nothing_yet = Pools.nothing_yet
-
-    def available_columns(self) -> Sequence[Column]:
-        here = self.cluster.name
-        return (
-            Column(
-                "name",
-                "Slice",
-                sort=("name",),
-                kind="mono",
-                cell=lambda s: links.slice_link(here, s.name),
-            ),
-            Column("driver", "Driver", sort=("driver", "name"), kind="mono"),
-            Column(
-                "pool",
-                "Pool",
-                value="pool_name",
-                sort=("pool_name", "name"),
-                kind="mono",
-                cell=lambda s: (
-                    links.pool_link(here, s.driver, s.pool_name, full=False)
-                    if s.driver and s.pool_name
-                    else cells.NOTHING
-                ),
-            ),
-            Column("generation", "Generation", sort=("generation",), kind="number"),
-            Column(
-                "slice_count",
-                "Of slices",
-                sort=("slice_count",),
-                kind="number",
-                title="How many slices the pool announces for this generation.",
-            ),
-            Column(
-                "devices",
-                "Devices",
-                value="device_count",
-                sort=("device_count",),
-                kind="number",
-            ),
-            Column(
-                "counter_sets",
-                "Counter sets",
-                value="counter_set_count",
-                sort=("counter_set_count",),
-                kind="number",
-            ),
-            Column(
-                "node",
-                "Node",
-                value="node_name",
-                sort=("node_name",),
-                kind="mono",
-                cell=lambda s: _where(here, s),
-            ),
-            Column("problem", "Problem", value="problem"),
-            Column(
-                "created", "Age", value="created_at", sort=("-created_at",), kind="age"
-            ),
-        )
-
-    def queryset(self) -> QuerySet[ResourceSlice]:
-        return slices.slice_rows(self.cluster)
-
-    def filter_options(self) -> dict[str, list[str]]:
-        return {"driver": slices.drivers(self.cluster)}
-
-
-def _where(cluster: str, row: ResourceSlice) -> str:
-    if row.all_nodes:
-        return "all nodes"
-    return links.node_link(cluster, row.node_name)
-
-
-class SlicePage(ClusterDetail[ResourceSlice]):
-    """One slice and its devices."""
-
-    template_name = "inventory/slice.html"
-
-    def load(self) -> ResourceSlice:
-        name = self.kwargs["name"]
-        try:
-            return ResourceSlice.objects.get(cluster=self.cluster, name=name)
-        except ResourceSlice.DoesNotExist:
-            raise Http404(
-                f"The cluster has no slice named “{name}” (any more). Drivers replace "
-                "slices under new names."
-            ) from None
-
-    def heading(self) -> Heading:
-        row = self.object
-        badges = []
-        if row.problem:
-            badges.append(cells.badge("unreadable", title=row.problem))
-        if row.deleting:
-            badges.append(cells.badge("deleting"))
-        return Heading(
-            kind="Slice",
-            name=row.name,
-            sentence=f"It cannot be read: {row.problem} It takes no part in plans."
-            if row.problem
-            else "",
-            badges=badges,
-            crumbs=[
-                self.cluster_crumb(),
-                Crumb("Slices", self.url("slices")),
-                Crumb(row.name),
-            ],
-            yaml_href=self.url("slice-yaml", row.name),
-        )
-
-    def facts(self) -> list[Fact]:
-        row, here = self.object, self.cluster.name
-        return [
-            Fact("Driver", cells.mono(row.driver)),
-            Fact(
-                "Pool",
-                links.pool_link(here, row.driver, row.pool_name, full=False)
-                if row.pool_name and row.driver
-                else cells.NOTHING,
-            ),
-            Fact("Generation", cells.number(row.generation)),
-            Fact("Node", _where(here, row)),
-            Fact("Devices", cells.number(row.device_count)),
-            Fact("Counter sets", cells.number(row.counter_set_count)),
-            Fact("Age", cells.age(row.created_at)),
-        ]
-
-    def extra(self) -> dict[str, object]:
-        row = self.object
-        pool = Pool.objects.filter(
-            cluster=self.cluster, driver=row.driver, name=row.pool_name
-        ).first()
-        return (
-            super().extra()
-            | {"older": pool is not None and row.generation < pool.generation}
-            | device_table(self.cluster.name, devices.devices_of_slice(row.pk))
-            | {"sets": counters.published_sets(row.raw)}
-        )
-
-
-class SliceYaml(MirroredYaml):
-    model = ResourceSlice
-    kind = "Slice"
-    section = ("Slices", "slices")
-    page = "slice"

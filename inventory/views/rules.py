@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.html import strip_tags
 
+from allocator.findings.queries import ObjectRef
 from inventory.filtersets import TaintRuleFilter
 from inventory.models import DeviceTaintRule
 from inventory.queries import devices, slices
-from inventory.views import links
+from inventory.views import links, ours
+from inventory.views.device_tables import device_table
 from inventory.views.kit import ClusterDetail, ClusterList, MirroredYaml
-from inventory.views.pools import device_table
 from web.pages import Column, Crumb, Fact, Heading, cells
 
 EFFECTS = {
@@ -73,6 +76,7 @@ class TaintRules(ClusterList[DeviceTaintRule]):
                 kind="mono",
             ),
             Column("target", "On", value=_target, sort=("driver", "pool", "device")),
+            Column("ours", "What it is", value=self._ours, cell=self._ours_cell),
             Column(
                 "devices",
                 "Devices",
@@ -80,11 +84,21 @@ class TaintRules(ClusterList[DeviceTaintRule]):
                 kind="number",
                 title="Published devices that the rule names now.",
             ),
-            Column("problem", "Problem", value="problem"),
+            Column("problem", "Problem", if_any=True, value="problem"),
             Column(
                 "created", "Age", value="created_at", sort=("-created_at",), kind="age"
             ),
         )
+
+    @cached_property
+    def _owner(self) -> str:
+        return ours.owner_here(self.cluster.name)
+
+    def _ours(self, rule: DeviceTaintRule) -> str:
+        return str(strip_tags(self._ours_cell(rule, nothing="")))
+
+    def _ours_cell(self, rule: DeviceTaintRule, nothing: str = cells.NOTHING) -> str:
+        return ours.of_rule(self.cluster.name, rule.raw, self._owner) or nothing
 
     def queryset(self) -> QuerySet[DeviceTaintRule]:
         return devices.rule_rows(self.cluster).select_related("cluster")
@@ -109,6 +123,8 @@ class TaintRulePage(ClusterDetail[DeviceTaintRule]):
     def heading(self) -> Heading:
         rule = self.object
         sentence = EFFECTS.get(rule.effect, "")
+        if rule.effect in ("NoSchedule", "NoExecute") and not self._ours():
+            sentence += f" To free them: kubectl delete devicetaintrule {rule.name}."
         if rule.problem:
             sentence = (
                 f"This rule cannot be read: {rule.problem} It has no effect here."
@@ -132,9 +148,17 @@ class TaintRulePage(ClusterDetail[DeviceTaintRule]):
         return [
             Fact("Taint", cells.copyable(links.taint_text(taint))),
             Fact("On", _target(rule)),
-            Fact("Since", taint.get("timeAdded") or cells.NOTHING),
+            Fact("Since", links.since(taint.get("timeAdded"))),
             Fact("Age", cells.age(rule.created_at)),
+            *([Fact("What it is", said, wide=True)] if (said := self._ours()) else []),
         ]
+
+    def _ours(self) -> str:
+        here = self.cluster.name
+        return ours.of_rule(here, self.object.raw, ours.owner_here(here))
+
+    def concerned(self) -> list[ObjectRef]:
+        return [ObjectRef("DeviceTaintRule", "", self.object.name)]
 
     def extra(self) -> dict[str, object]:
         rows = devices.devices_of_rule(self.object).order_by("driver", "pool", "name")

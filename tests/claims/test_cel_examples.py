@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claims.views.cel.examples import examples, literal
+from claims.views.cel.examples import examples
 from claims.views.cel.wording import cost, outcome, share
 from cluster.standin.generator import generate
 from dra import cel
 from dra.cel.cost import Range
 from dra.cel.selection import ERROR, TRUE
+from dra.cel.writing import literal
 from dra.snapshot import EMPTY, Snapshot
 from inventory.selecting import Scope
 from tests.inventory.views.conftest import named, slice_

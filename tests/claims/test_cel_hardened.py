@@ -9,11 +9,12 @@ from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from inventory.models import Cluster, WatchState
+from inventory.models import Cluster, WatchLock, WatchState
 from tests.claims.cel_lab import (
     BIG,
     BOTH,
@@ -23,6 +24,7 @@ from tests.claims.cel_lab import (
     answer,
     device,
     page,
+    rows,
     sentence,
 )
 from tests.inventory.views.conftest import slice_
@@ -61,6 +63,8 @@ def test_a_cluster_without_devices_still_checks_an_expression(
 
 
 def test_a_stale_mirror_is_said(lab: Cluster, viewer: Client) -> None:
+    assert "the watch does not run" in page(viewer, address())
+    WatchLock.objects.create(name="watch", owner="here:1", heartbeat=timezone.now())
     assert "as the portal last saw them" not in page(viewer, address())
     WatchState.objects.filter(cluster=lab, kind="ResourceSlice").update(
         state="retrying", error="gone"
@@ -183,6 +187,21 @@ def test_a_monster_has_an_answer(expression: str, lab: Cluster, viewer: Client) 
     html = answer(viewer, expression=expression)
     assert sentence(html)
     assert len(html) < 1_000_000
+
+
+NEVER: str = "device.driver == 'nowhere'"
+FARTHER: str = "'%.1000f'.format([1.0]) == 'x'"
+
+
+@pytest.mark.parametrize("of", ["alone", "admits"])
+def test_a_term_without_which_we_cannot_go_on_shows_all_devices(
+    of: str, lab: Cluster, viewer: Client
+) -> None:
+    expression = f"{NEVER} && {FARTHER}"
+    place = f"0-{len(NEVER)}-{of}"
+    html = answer(viewer, expression=expression, term=place, tab="false")
+    assert len(rows(html)) == 5
+    assert "cel-unchosen" not in html
 
 
 QUESTIONS: list[dict[str, str]] = [

@@ -8,13 +8,22 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from inventory.models import Cluster, WatchState
-from inventory.queries.freshness import freshness, plural
+from inventory.models import Cluster, WatchLock, WatchState
+from inventory.queries.freshness import HEARTBEAT_WITHIN, freshness, plural
 
 
 @pytest.fixture
 def cluster(db: None) -> Cluster:
+    """One whose watch process has just shown that it lives."""
+    beat(0)
     return Cluster.objects.create(name="lab", source="kubeconfig")
+
+
+def beat(ago: float) -> None:
+    at = timezone.now() - timedelta(seconds=ago)
+    WatchLock.objects.update_or_create(
+        name="watch", defaults={"owner": "here:1", "heartbeat": at}
+    )
 
 
 def watch(cluster: Cluster, kind: str, state: str, ago: float = 0, **more: Any) -> None:
@@ -47,10 +56,38 @@ def test_one_lost_watch_makes_it_stale_and_is_named(cluster: Cluster) -> None:
     assert "connection refused" in found.title
 
 
-def test_a_watch_that_is_silent_for_too_long_is_lost(cluster: Cluster) -> None:
-    watch(cluster, "Node", "live", ago=16 * 60)
-    watch(cluster, "Pod", "live", ago=16 * 60)
-    assert freshness(cluster).words == "stale 16 min: watch of 2 kinds lost"
+def test_a_quiet_cluster_whose_watch_lives_is_not_old(cluster: Cluster) -> None:
+    watch(cluster, "Node", "live", ago=3 * 3600)
+    watch(cluster, "Pod", "live", ago=40 * 60)
+    found = freshness(cluster)
+    assert (found.tone, found.words) == ("ok", "live, heard 40 min ago")
+
+
+def test_a_watch_that_has_died_is_said_so_at_once(cluster: Cluster) -> None:
+    """Its kinds still say "live": nobody was left to say otherwise."""
+    watch(cluster, "Node", "live", ago=50)
+    watch(cluster, "Pod", "live", ago=40)
+    beat(HEARTBEAT_WITHIN.total_seconds() - 2)
+    assert freshness(cluster).tone == "ok"
+    beat(HEARTBEAT_WITHIN.total_seconds() + 2)
+    found = freshness(cluster)
+    assert (found.tone, found.words) == ("warn", "stale 32 s: the watch does not run")
+    assert "manage.py watch" in found.title
+
+
+def test_a_watch_that_was_stopped_is_said_so_too(cluster: Cluster) -> None:
+    watch(cluster, "Node", "live", ago=120)
+    watch(cluster, "Pod", "starting", ago=120)
+    WatchLock.objects.all().delete()
+    assert freshness(cluster).words == "stale 2 min: the watch does not run"
+
+
+def test_the_line_costs_one_query(
+    cluster: Cluster, django_assert_num_queries: Any
+) -> None:
+    watch(cluster, "Node", "live")
+    with django_assert_num_queries(1):
+        freshness(cluster)
 
 
 def test_starting_is_not_stale(cluster: Cluster) -> None:
@@ -64,6 +101,7 @@ def test_starting_is_not_stale(cluster: Cluster) -> None:
 def test_a_dump_is_as_old_as_it_is(cluster: Cluster) -> None:
     read = timezone.now() - timedelta(hours=2)
     watch(cluster, "Node", "static", listed_at=read)
+    WatchLock.objects.all().delete()
     assert freshness(cluster).words == "dump, read 2 h ago"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,7 +73,7 @@ class Asked:
         return found
 
 
-class Devices:
+class Devices(ABC):
     """The lists of one page, of which one is open. ``base``: the devices asked about."""
 
     def __init__(
@@ -91,21 +92,21 @@ class Devices:
         self.base = base
         self.deadline = deadline
 
+    @abstractmethod
     def masks(self) -> Mapping[str, Mask]:
         """The devices of each tab."""
-        raise NotImplementedError
 
+    @abstractmethod
     def labels(self) -> Mapping[str, tuple[str, str]]:
         """Label and icon of each tab."""
-        raise NotImplementedError
 
+    @abstractmethod
     def listed(self, rows: Mask) -> Table:
         """The table of the open tab."""
-        raise NotImplementedError
 
+    @abstractmethod
     def expression(self) -> str:
         """True on exactly the devices of the open tab; empty where there is none."""
-        raise NotImplementedError
 
     @cached_property
     def _masks(self) -> Mapping[str, Mask]:

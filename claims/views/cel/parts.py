@@ -24,7 +24,8 @@ def devices_of_term(
 ) -> Mask | None:
     """The devices that ``choice`` counts; None where the expression has no such term.
 
-    Raises :class:`~dra.cel.Stopped`.
+    Raises :class:`~dra.cel.Stopped`, and :class:`~dra.errors.NotSupportedError` where
+    without the term the expression comes to something that cannot be evaluated here.
     """
     condition = _condition(program, choice)
     if condition is None:

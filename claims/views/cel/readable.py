@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from claims.views.cel.examples import condition, path, test
 from claims.views.cel.question import Question
 from dra.cel import DeviceTable, Read
 from dra.cel.catalog import Known, catalog, type_of, value_text
+from dra.cel.writing import condition, path, test
 from web.pages.cells import count
 
 MOST: Final = 150

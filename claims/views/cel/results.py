@@ -26,6 +26,7 @@ from claims.views.cel.shown import OUTCOME_WORDS, Comparison, Failure, Outcome
 from claims.views.cel.tables import device_href
 from dra import cel
 from dra.cel.explain import Explanation, Term
+from dra.errors import NotSupportedError
 from dra.snapshot import Snapshot
 from inventory import selecting
 from inventory.models import Cluster
@@ -273,7 +274,7 @@ class Results:
             return None
         try:
             return devices_of_term(asked.program, self.table, choice, self.deadline)
-        except cel.Stopped:
+        except (cel.Stopped, NotSupportedError):
             return None
 
     @property

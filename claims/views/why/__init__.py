@@ -1,7 +1,8 @@
-"""A claim's page "Why is it waiting?": the answer first, the evidence below."""
+"""The pages "Why is it waiting?" of claims and pods: the answer first, the evidence below."""
 
 from __future__ import annotations
 
 from claims.views.why.page import ClaimWhy
+from claims.views.why.pod import PodWhy
 
-__all__ = ["ClaimWhy"]
+__all__ = ["ClaimWhy", "PodWhy"]

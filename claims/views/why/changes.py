@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
-from dra.allocation.explaining import Explanation, Relaxation
+from dra.allocation.explaining import Relaxation
 from dra.allocation.request import with_defaults
+from dra.extended_resources import CLAIM_ANNOTATION
 from dra.objects import ResourceClaim, write
 from web.highlight import to_yaml
 
@@ -37,12 +38,12 @@ class Change:
 
 
 def changes(
-    cluster: str, found: Explanation, claims: Sequence[ResourceClaim]
+    cluster: str, relaxations: Sequence[Relaxation], claims: Sequence[ResourceClaim]
 ) -> list[Change]:
-    """In the order of the explanation, the least ones first."""
+    """In the order of an explanation of ``claims``, the least ones first."""
     return [
         _change(cluster, place, relaxation, claims)
-        for place, relaxation in enumerate(found.relaxations)
+        for place, relaxation in enumerate(relaxations)
     ]
 
 
@@ -58,7 +59,9 @@ def _change(
         concerns.append(f"claim {claim.metadata.name}")
     before = to_yaml(_manifest(claim, write(with_defaults(claim).spec)))
     after = before
-    if relaxation.spec is not None:
+    # The scheduler's own claim follows the pod: there is no text of it to change.
+    made = CLAIM_ANNOTATION in (claim.metadata.annotations or {})
+    if relaxation.spec is not None and not made:
         after = to_yaml(_manifest(claim, relaxation.spec))
     return Change(
         id=f"why-change-{place}",

@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from allocator import snapshots
 from claims import explaining
+from claims.authoring.checking import gates_of
 from claims.choices import ClaimState
-from claims.explaining import Explained, NotWaiting, Subject
+from claims.explaining import Ask, Explained, NotWaiting, Subject
 from claims.explaining.answering import PATIENCE, SECONDS
 from claims.queries import claims as queries
 from claims.views.claims import Claim
@@ -22,10 +23,19 @@ from claims.views.why.funnel import Chain, Funnels
 from dra.allocation.explaining import Explanation, NodeGroup, NodeRequest
 from dra.objects import ExactRequest, ResourceClaim, SubRequest
 from dra.snapshot import Snapshot
+from inventory.views.kit import InCluster
 from web.pages import Crumb, Heading, cells
 
 GROUPS_SHOWN: Final = 6
 NAMES_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a page that holds the answer, and where it comes from."""
+
+    id: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +59,16 @@ class Group:
     requests: Sequence[RequestOnNode]
 
 
-class ClaimWhy(Claim):
-    """The answer of ``claims.explaining`` with everything in it linked."""
+class Reasons(InCluster):
+    """Mixin of a page that shows an answer of ``claims.explaining``, all in it linked."""
 
-    template_name = "claims/why.html"
-    fragments = ("claim-why",)
-
-    def heading(self) -> Heading:
-        found = super().heading()
-        claim = self.object
-        here = reverse("claim", args=[self.cluster.name, claim.namespace, claim.name])
-        crumbs = (*found.crumbs[:-1], Crumb(str(claim), here), Crumb("Why it waits"))
-        return replace(found, crumbs=crumbs)
-
-    def extra(self) -> dict[str, Any]:
-        claim = self.object
-        context: dict[str, Any] = {
-            "cluster": self.cluster,
-            "claim": claim,
-            "is_part": bool(getattr(self.request, "htmx", None)),
-        }
-        if claim.state != ClaimState.PENDING or claim.problem:
-            return context
+    def explained(self, ask: Ask, *key: str) -> dict[str, Any]:
+        """``why`` for the templates. Raises NotWaiting and KeyError as ``ask`` does."""
         snapshot = snapshots.current(self.cluster)
-        try:
-            subject = explaining.subject_of(snapshot, claim.namespace, claim.name)
-        except (NotWaiting, KeyError):
-            return context
+        gate = gates_of(self.cluster).extended_resource
+        subject = ask(snapshot, *key, extended_resources=gate)
         found = explaining.explained(self.cluster, snapshot, subject, patient=True)
-        pods = queries.pods_of_claim(claim)[:50]
-        return context | {
-            "why": self._shown(snapshot, found),
-            "said": [pod for pod in pods if pod.scheduling_message],
-        }
+        return self._shown(snapshot, found)
 
     def _shown(self, snapshot: Snapshot, answer: Explained) -> dict[str, Any]:
         found = answer.explanation
@@ -103,7 +90,7 @@ class ClaimWhy(Claim):
             "together": subject.sentence,
             "doubts": snapshot.doubts[:3],
             "funnels": Funnels(self.cluster.name, found, chains, pods).all(),
-            "changes": changes(self.cluster.name, found, subject.claims),
+            "changes": changes(self.cluster.name, found.relaxations, subject.claims),
             "groups": groups[:GROUPS_SHOWN],
             "more_groups": groups[GROUPS_SHOWN:],
             "no_change": is_final(found),
@@ -113,6 +100,40 @@ class ClaimWhy(Claim):
             if answer.current
             else max(2, math.ceil(answer.seconds * PATIENCE)),
         }
+
+
+class ClaimWhy(Reasons, Claim):
+    """Why one claim waits."""
+
+    template_name = "claims/why.html"
+    fragments = ("claim-why",)
+
+    def heading(self) -> Heading:
+        found = super().heading()
+        claim = self.object
+        here = reverse("claim", args=[self.cluster.name, claim.namespace, claim.name])
+        crumbs = (*found.crumbs[:-1], Crumb(str(claim), here), Crumb("Why it waits"))
+        return replace(found, crumbs=crumbs)
+
+    def extra(self) -> dict[str, Any]:
+        claim = self.object
+        context: dict[str, Any] = {
+            "cluster": self.cluster,
+            "claim": claim,
+            "is_part": bool(getattr(self.request, "htmx", None)),
+            "part": Part(
+                "claim-why", self.url("claim-why", claim.namespace, claim.name)
+            ),
+        }
+        if claim.state != ClaimState.PENDING or claim.problem:
+            return context
+        try:
+            why = self.explained(explaining.subject_of, claim.namespace, claim.name)
+        except (NotWaiting, KeyError):
+            return context
+        pods = queries.pods_of_claim(claim)[:50]
+        said = [pod for pod in pods if pod.scheduling_message]
+        return context | {"why": why, "said": said}
 
 
 def is_final(found: Explanation) -> bool:

@@ -215,3 +215,98 @@ def test_a_pod_group_is_kept_as_it_is(cluster: Cluster) -> None:
     group = make("PodGroup", "g", spec={"resourceClaims": [{"name": "a"}]})
     put(cluster, group)
     assert models.PodGroup.objects.get().raw == group
+
+
+# --- pods that wait for extended resources ---------------------------------------
+
+GPU = "example.com/gpu"
+
+
+def asking(name: str, resource: str = GPU, *, node: str = "", **body: Any) -> Json:
+    container = {"name": "c", "resources": {"limits": {resource: "2"}}}
+    spec = {"containers": [container]} | ({"nodeName": node} if node else {})
+    return make("Pod", name, "default", spec=spec, **body)
+
+
+def serving(resource: str = GPU, name: str = "gpus") -> Json:
+    return make("DeviceClass", name, spec={"extendedResourceName": resource})
+
+
+def pods() -> list[str]:
+    return sorted(p.name for p in models.Pod.objects.all())
+
+
+def test_pods_wait_in_the_tables_for_extended_resources_that_a_class_serves(
+    cluster: Cluster,
+) -> None:
+    put(cluster, serving())
+    every_class_has_it = "deviceclass.resource.kubernetes.io/gpus"
+    put(
+        cluster,
+        asking("gpu"),
+        asking("implicit", every_class_has_it),
+        asking("plugin", "other.com/gpu"),
+        asking("cpu", "cpu"),
+        asking("ended", status={"phase": "Failed"}),
+    )
+    assert pods() == ["gpu", "implicit"]
+    row = models.PodResource.objects.get(pod__name="gpu")
+    assert (row.name, row.amount, str(row)) == (GPU, 2, f"2 × {GPU}")
+
+
+def test_without_a_class_that_serves_them_pods_of_device_plugins_are_not_stored(
+    cluster: Cluster,
+) -> None:
+    store = store_for("Pod", cluster.pk)
+    assert not store.wants(asking("plugin"))
+    store.replace([asking("plugin"), asking("odd", "x/y", status=7)], "1")
+    assert pods() == []
+    assert store.resume_from() == "1"
+
+
+def test_a_pod_stays_only_if_it_got_its_node_with_a_claim(cluster: Cluster) -> None:
+    """Where it got one without, a device plugin has served it."""
+    put(cluster, serving())
+    store = store_for("Pod", cluster.pk)
+    store.replace([asking("plugin"), asking("dra")], "1")
+    assert pods() == ["dra", "plugin"]
+    by_plugin = changed(asking("plugin", node="n"), 2)
+    made = {"extendedResourceClaimStatus": {"resourceClaimName": "dra-x"}}
+    by_claim = changed(asking("dra", node="n"), 2, status=made)
+    assert store.wants(by_plugin)
+    events = [Event(EventType.MODIFIED, pod) for pod in (by_plugin, by_claim)]
+    store.apply(events, "2")
+    assert pods() == ["dra"]
+    assert models.PodClaim.objects.get().claim_name == "dra-x"
+    assert models.PodResource.objects.get().name == GPU
+
+
+def test_other_extended_resources_of_a_pod_with_claims_are_known_too(
+    cluster: Cluster,
+) -> None:
+    both = asking("p", "other.com/nic")
+    both["spec"]["resourceClaims"] = [{"name": "a", "resourceClaimName": "c"}]
+    put(cluster, both)
+    assert models.PodResource.objects.get().name == "other.com/nic"
+    names = {f"d.com/r{i}": 1 for i in range(80)}
+    both["spec"]["containers"][0]["resources"]["limits"] = names
+    put(cluster, changed(both, 2))
+    assert models.PodResource.objects.count() == 64
+
+
+def test_a_store_is_outdated_when_classes_serve_other_names(cluster: Cluster) -> None:
+    store = store_for("Pod", cluster.pk)
+    store.replace([asking("p")], "1")
+    assert not store.outdated()
+    put(cluster, serving())
+    assert store.outdated()
+    renewed = store_for("Pod", cluster.pk)
+    assert renewed.resume_from() is None
+    renewed.replace([asking("p")], "2")
+    assert (pods(), renewed.outdated()) == (["p"], False)
+    delete(cluster, serving())
+    assert renewed.outdated()
+    again = store_for("Pod", cluster.pk)
+    assert again.resume_from() is None, "what is there has to be taken away"
+    again.replace([asking("p")], "3")
+    assert (pods(), again.resume_from()) == ([], "3")

@@ -52,7 +52,7 @@ def test_an_empty_cluster_says_so(name: str, db: None, viewer: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "queries"), [("claims", 17), ("templates", 12), ("pods", 13)]
+    ("name", "queries"), [("claims", 17), ("templates", 12), ("pods", 14)]
 )
 def test_a_list_costs_the_same_queries_for_any_number_of_rows(
     name: str,
@@ -73,6 +73,21 @@ def test_a_list_is_exported(
     answer = viewer.get(f"/c/demo/{name}/?format={form}")
     body = b"".join(answer.streaming_content)  # type: ignore[attr-defined]  # a streamed answer
     assert b"team-a/" in body
+
+
+def test_who_uses_a_claim_and_why_one_waits_share_a_column(
+    demo: Cluster, viewer: Client
+) -> None:
+    shown = text(viewer, "/c/demo/claims/")
+    assert "Used by, or why it waits" in shown
+    assert ">Used by</th>" not in shown
+    pending = text(viewer, "/c/demo/claims/?state=pending")
+    assert ">Holds</th>" not in pending
+    answer = viewer.get("/c/demo/claims/?format=csv")
+    body = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]  # a streamed answer
+    header = body.splitlines()[0].split(",")
+    assert {"devices", "consumers", "waiting"} <= set(header)
+    assert "use" not in header
 
 
 def test_every_claim_template_and_pod_has_a_page_and_its_yaml(
@@ -116,7 +131,7 @@ def test_a_read_only_cluster_offers_a_plan_and_no_write(
     Cluster.objects.update(read_only=True)
     page = text(client_of("operator"), "/c/demo/claims/team-a/train-4gpu/")
     assert ">Allocate</button>" not in page
-    assert ">Plan only</button>" in page
+    assert ">Show the plan</button>" in page
 
 
 def test_a_live_fragment_brings_the_state_on_top_along(

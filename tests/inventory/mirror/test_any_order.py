@@ -13,13 +13,8 @@ from cluster.store import Event, EventType
 from inventory.choices import Source
 from inventory.mirror import Guard
 from inventory.models import Cluster, WatchState
-from tests.inventory.mirror.worlds import (
-    ChangingWorld,
-    Follower,
-    Json,
-    assert_mirror_equals_server,
-    key,
-)
+from tests.inventory.mirror.equality import Follower, assert_mirror_equals_server, key
+from tests.inventory.mirror.worlds import ChangingWorld, Json
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,7 +13,7 @@ from cluster.standin.generator import generate
 from cluster.store import Event, EventType
 from inventory.choices import Source
 from inventory.models import Cluster
-from tests.inventory.mirror.worlds import MODELS, key
+from tests.inventory.mirror.equality import MODELS, key
 
 pytestmark = pytest.mark.django_db
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from claims.mirror import store_for
 from cluster.store import Event, EventType
@@ -201,6 +203,38 @@ def test_a_rule_that_moves_on_untaints_the_devices_it_meant(cluster: Cluster) ->
     apply(cluster, EventType.DELETED, rule("bad", device="gpu-0"))
     assert states() == {"gpu-0": "free", "gpu-1": "free"}
     assert not Device.objects.filter(tainted=True).exists()
+
+
+def test_a_rule_that_hits_many_writes_what_differs_and_ends_in_the_same_rows(
+    cluster: Cluster,
+) -> None:
+    """As if the rule had been there first; its rows are updated, not written anew."""
+    other = Cluster.objects.create(name="other", source=Source.KUBECONFIG)
+    names = [f"gpu-{number}" for number in range(60)]
+    slices = slice_("a", devices=names), slice_("b", pool="node-2", devices=names)
+    replace(other, "DeviceTaintRule", rule("bad"))
+    for where in (cluster, other):
+        replace(where, "ResourceClaim", claim("holder", *names[:25]))
+        replace(where, "ResourceSlice", *slices)
+    untouched = rows_of(cluster)
+    seq = Cluster.objects.get(pk=cluster.pk).seq
+    with CaptureQueriesContext(connection) as queries:
+        apply(cluster, EventType.ADDED, rule("bad"))
+    written = [one["sql"] for one in queries if "INSERT" in one["sql"]]
+    assert not [sql for sql in written if '"inventory_device"' in sql]
+    assert rows_of(cluster) == rows_of(other) != untouched
+    newest = Device.objects.filter(cluster=cluster).values_list("seq", flat=True)
+    assert min(newest) > seq
+    assert max(newest) <= Cluster.objects.get(pk=cluster.pk).seq
+    apply(cluster, EventType.DELETED, rule("bad"))
+    assert rows_of(cluster) == untouched
+
+
+def rows_of(cluster: Cluster) -> list[dict[str, Any]]:
+    """Everything that a device's row says, but for what no two rows share."""
+    own = {"id", "cluster_id", "slice_id", "seq"}
+    rows = Device.objects.filter(cluster=cluster).order_by("pool", "name").values()
+    return [{k: v for k, v in row.items() if k not in own} for row in rows]
 
 
 def test_a_rule_applies_to_devices_that_come_later(cluster: Cluster) -> None:

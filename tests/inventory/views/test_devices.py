@@ -225,7 +225,27 @@ def test_a_taint_of_a_rule_names_the_rule(viewer: Client, small: Small) -> None:
     assert "/c/lab/taint-rules/hot/" in text
     page = viewer.get("/c/lab/taint-rules/hot/").text
     assert "1 device named by it" in page
+    assert "To free them: kubectl delete devicetaintrule hot." in page
     assert "driver d.example, device a" in viewer.get("/c/lab/taint-rules/").text
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        ("2020-01-02T03:04:05Z", 'title="02 Jan 2020 03:04:05 UTC"'),
+        ("2020-01-02", "2020-01-02"),
+        ("2020-13-45T00:00:00Z", "2020-13-45T00:00:00Z"),
+        ("<b>soon", "&lt;b&gt;soon"),
+    ],
+)
+def test_a_taint_says_since_when_or_what_is_written_there(
+    added: str, said: str, viewer: Client, small: Small
+) -> None:
+    taint = {"key": "hot", "effect": "NoSchedule", "timeAdded": added}
+    spec = {"deviceSelector": {"driver": "d.example"}, "taint": taint}
+    small(slice_("s", [{"name": "a"}]), named("DeviceTaintRule", "hot", spec))
+    assert said in viewer.get(f"{DEVICE}/a/").text
+    assert said in viewer.get("/c/lab/taint-rules/hot/").text
 
 
 def test_the_yaml_of_a_device_is_its_part_of_the_slice(

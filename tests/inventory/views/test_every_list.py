@@ -23,6 +23,7 @@ QUERIES = {
     "devices/": 12,
     "classes/": 10,
     "taint-rules/": 11,
+    "namespaces/": 13,
     "map/": 16,
 }
 LISTS = sorted(QUERIES)

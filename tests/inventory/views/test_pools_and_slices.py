@@ -11,6 +11,7 @@ from inventory.models import Cluster
 from tests.inventory.views.conftest import slice_
 
 Small = Callable[..., Cluster]
+PROBLEM = '<th scope="col" class="text">Problem'
 POOL = "/c/lab/pools/d.example/p1/"
 
 
@@ -92,7 +93,17 @@ def test_a_slice_that_cannot_be_read_is_shown_with_its_problem(
     small(broken)
     text = viewer.get("/c/lab/slices/?unreadable=true").text
     assert "broken" in text
+    assert PROBLEM in text
     assert "spec.devices" in viewer.get("/c/lab/slices/broken/").text
+
+
+def test_a_column_that_says_nothing_takes_no_room(viewer: Client, small: Small) -> None:
+    small(slice_("whole", [{"name": "a"}]))
+    assert PROBLEM not in viewer.get("/c/lab/slices/").text
+    assert PROBLEM in viewer.get("/c/lab/slices/?cols=name,problem").text
+    assert "Columns" in viewer.get("/c/lab/slices/").text
+    exported = viewer.get("/c/lab/slices/?format=csv").getvalue().decode()
+    assert "problem" in exported.splitlines()[0]
 
 
 @pytest.mark.parametrize("path", ["pools/d/x/", "pools/d/x/yaml/", "slices/x/"])

@@ -1,0 +1,1 @@
+"""What happens to claims: ``lifecycle`` compares, the mirror of claims records."""
