@@ -1,3 +1,5 @@
+"""Runs, findings, repairs and what-if."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -1,4 +1,4 @@
-"""States of a run as a person says them (docs/architecture.md, "Runs")."""
+"""Words of runs as a person says them (docs/architecture.md, "Runs")."""
 
 from __future__ import annotations
 
@@ -28,3 +28,48 @@ FINAL = frozenset(
 )
 OPEN = frozenset(set(RunState) - FINAL)
 """States in which somebody still has to do something."""
+
+
+class RunKind(models.TextChoices):
+    ALLOCATE = "allocate", "allocate"
+    DEALLOCATE = "deallocate", "deallocate"
+    REWRITE = "rewrite", "rewrite"
+    """Take an allocation away and write it again as it was, so that a scheduler counts it."""
+
+
+class NodePolicy(models.TextChoices):
+    """Of several nodes on which a claim fits, which one it gets."""
+
+    FIRST = "first", "first by name"
+    SPREAD = "spread", "spread: fewest devices in use"
+    PACK = "pack", "pack: most devices in use"
+
+
+class RepairAction(models.TextChoices):
+    """What somebody does about a device that is booked twice."""
+
+    QUARANTINE = "quarantine", "quarantine"
+    KEEP = "keep", "decide who keeps it"
+    RELEASE = "release", "release"
+    REWRITE = "rewrite", "rewrite"
+    PUT_BACK = "put back", "put back"
+    RESTARTED = "restarted", "schedulers restarted"
+    WAIT = "wait", "wait"
+    LIFT = "lift", "lift the quarantine"
+
+
+class StepState(models.TextChoices):
+    ASKED = "asked", "asked for"
+    DONE = "done", "done"
+    FAILED = "failed", "failed"
+
+
+class WhatIfState(models.TextChoices):
+    QUEUED = "queued", "queued"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    CANCELLED = "cancelled", "cancelled"
+    FAILED = "failed", "failed"
+
+
+OPEN_WHAT_IFS = frozenset({WhatIfState.QUEUED, WhatIfState.RUNNING})

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import django_filters as filters
+from django import forms
 
-from allocator.choices import RunState
+from allocator.choices import RunKind, RunState
 from allocator.models import AllocationRun
-from web.filters import SearchFilter, TextFilter
+from web.filters import ChoiceFilter, SearchFilter, TextFilter
 
 
 class RunFilter(filters.FilterSet):
@@ -17,8 +18,11 @@ class RunFilter(filters.FilterSet):
     namespace = TextFilter(label="Namespace")
     claim_name = TextFilter(label="Claim")
     state = filters.MultipleChoiceFilter(label="State", choices=RunState)
+    kind = ChoiceFilter(label="Kind", choices=RunKind)
     node_name = TextFilter(label="Node")
     created_by = TextFilter(label="Started by", field_name="created_by__username")
+
+    batch = filters.UUIDFilter(label="Batch", widget=forms.HiddenInput)
 
     class Meta:
         model = AllocationRun

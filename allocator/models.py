@@ -7,22 +7,110 @@ import uuid
 from django.conf import settings
 from django.db import models
 
-from allocator.choices import OPEN, RunState
+from allocator.choices import OPEN, NodePolicy, RunKind, RunState
+from allocator.models_findings import (
+    Finding,
+    FindingObject,
+    FindingPass,
+    PublishedPool,
+)
+from allocator.models_repair import DeviceRepair, RepairStep
+from allocator.models_whatif import (
+    HeadroomSample,
+    HeadroomShape,
+    SavedScenario,
+    WhatIfRun,
+)
 from inventory.models import Cluster
+
+__all__ = [
+    "AllocationRun",
+    "DeviceRepair",
+    "Finding",
+    "FindingObject",
+    "FindingPass",
+    "HeadroomSample",
+    "HeadroomShape",
+    "PlanCounter",
+    "PublishedPool",
+    "RepairStep",
+    "RunTransition",
+    "SavedScenario",
+    "WaitingPass",
+    "WaitingReason",
+    "WhatIfRun",
+]
+
+
+class RunBatch(models.Model):
+    """Claims that were asked for together: planned in order in one snapshot."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="run_batches"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"batch {self.pk}"
+
+
+class AllocationRule(models.Model):
+    """ "Allocate the claims of a namespace as they come", until somebody turns it off."""
+
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="allocation_rules"
+    )
+    namespace = models.CharField(max_length=63)
+    policy = models.CharField(
+        max_length=8, choices=NodePolicy, default=NodePolicy.FIRST
+    )
+    enabled = models.BooleanField(default=False)
+    changed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    changed_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["cluster", "namespace"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "namespace"], name="rule_one_per_namespace"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id}: {self.namespace}"
 
 
 class AllocationRun(models.Model):
-    """One attempt of the portal to allocate one claim and write the result back.
+    """One attempt of the portal to allocate one claim, or to take an allocation back.
 
     The claim is named, not referenced: it may vanish while the run is kept.
     ``plan`` is the AllocationResult in Kubernetes' JSON, ``patch`` the requests
     that carry it (a list of ``{"request", "contentType", "body"}``; foreseen while
     planning, exactly what was sent afterwards), ``reason`` one sentence about the
-    end. A claim has at most one open run that writes.
+    end; ``before`` is what the plan changes of the claim as it was then (finalizers,
+    status). A claim has at most one open run that writes.
+
+    ``stop_asked``: somebody wants the write stopped; ``committed``: the request that
+    allocates may have been sent, so it cannot be stopped any more. At most one of the
+    two is ever set first, see ``allocator.services.steps``.
 
     ``worker`` and ``lease_until`` say which worker is on it and until when nobody
     else may be; ``ticket`` is the place in the cluster's order of plans
     (``allocator.services.planning``), None while nothing is planned to be written.
+
+    ``takeovers`` counts the workers that died on it since it moved last; ``waits_for``
+    is one sentence about what it waits for that no worker can hasten, since
+    ``waits_since`` (``allocator.services.awaiting``); else empty and None. ``looked_at``:
+    when a worker last gave it back to the queue, to be looked at again in a moment.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -30,19 +118,48 @@ class AllocationRun(models.Model):
     namespace = models.CharField(max_length=63)
     claim_name = models.CharField(max_length=253)
     claim_uid = models.CharField(max_length=64, blank=True)
+    kind = models.CharField(max_length=16, choices=RunKind, default=RunKind.ALLOCATE)
     state = models.CharField(max_length=16, choices=RunState, default=RunState.QUEUED)
     dry_run = models.BooleanField(default=False)
+    override = models.BooleanField(default=False)
+    """Deallocate although somebody reserved the claim, or holds its device too."""
+    seen_version = models.CharField(max_length=64, blank=True)
+    """The resourceVersion that was decided about; empty: whichever it has."""
+    repair = models.ForeignKey(
+        DeviceRepair, on_delete=models.SET_NULL, null=True, related_name="runs"
+    )
+    policy = models.CharField(
+        max_length=8, choices=NodePolicy, default=NodePolicy.FIRST
+    )
     wanted_node = models.CharField(max_length=253, blank=True)
     node_name = models.CharField(max_length=253, blank=True)
     attempts = models.IntegerField(default=0)
     snapshot_seq = models.BigIntegerField(null=True)
     plan = models.JSONField(null=True)
     patch = models.JSONField(null=True)
+    before = models.JSONField(null=True)
     written_resource_version = models.CharField(max_length=64, blank=True)
     reason = models.TextField(blank=True)
+    stop_asked = models.CharField(max_length=150, blank=True)
+    committed = models.BooleanField(default=False)
     ticket = models.BigIntegerField(null=True, blank=True)
     worker = models.CharField(max_length=200, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
+    takeovers = models.IntegerField(default=0)
+    waits_for = models.TextField(blank=True)
+    waits_since = models.DateTimeField(null=True, blank=True)
+    looked_at = models.DateTimeField(null=True, blank=True)
+    batch = models.ForeignKey(
+        RunBatch, on_delete=models.SET_NULL, null=True, related_name="runs"
+    )
+    position = models.IntegerField(default=0)
+    """Place in the batch."""
+    rule = models.ForeignKey(
+        AllocationRule, on_delete=models.SET_NULL, null=True, related_name="runs"
+    )
+    retry_of = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, related_name="retries"
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -89,6 +206,52 @@ class RunTransition(models.Model):
 
     def __str__(self) -> str:
         return f"{self.from_state} → {self.to_state}"
+
+
+class RunStep(models.Model):
+    """A request of a run, recorded right before it was sent.
+
+    ``attempt`` is that of the run; ``request`` as in its ``patch``. A worker that finds
+    a step of this attempt knows that an earlier one may have sent it.
+    """
+
+    run = models.ForeignKey(
+        AllocationRun, on_delete=models.CASCADE, related_name="steps"
+    )
+    at = models.DateTimeField(auto_now_add=True)
+    attempt = models.IntegerField(default=0)
+    step = models.CharField(max_length=32)
+    request = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.step
+
+
+class PoolLock(models.Model):
+    """Which run writes to devices of a pool; ends by itself when its worker dies."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    driver = models.CharField(max_length=63)
+    pool = models.CharField(max_length=253)
+    owner = models.CharField(max_length=200, blank=True)
+    """The worker as in the run's lease; empty: nobody."""
+    run = models.ForeignKey(
+        AllocationRun, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "driver", "pool"], name="poollock_one_per_pool"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}: {self.owner or 'free'}"
 
 
 class PlanCounter(models.Model):

@@ -10,14 +10,24 @@ from celery import shared_task
 from celery.signals import worker_init, worker_ready
 
 from allocator import services, wiring
-from allocator.services.queueing import WAITING_TASK, QueueError, enqueue
+from allocator import tasks_findings as tasks_findings  # registers its tasks
+from allocator import tasks_history as tasks_history
+from allocator import tasks_repair as tasks_repair
+from allocator import tasks_whatif as tasks_whatif
+from allocator.services.queueing import (
+    BATCH_TASK,
+    WAITING_TASK,
+    QueueError,
+    enqueue,
+    enqueue_batch,
+)
 
 log = structlog.get_logger("allocator.tasks")
 
 
 @shared_task(name="allocator.tasks.run_allocation", acks_late=True, max_retries=0)
 def run_allocation(run_id: str) -> None:
-    """Execute one run. When another worker has it, look again after its lease."""
+    """Execute one run. When it cannot go on now, look again when it may."""
     try:
         services.execute_run(UUID(run_id))
     except services.RunBusyError as busy:
@@ -31,6 +41,37 @@ def run_allocation(run_id: str) -> None:
 def sweep_runs(silent_seconds: float | None = None) -> int:
     """Enqueue runs whose task was lost. Meant for every minute or so."""
     return services.sweep_runs(silent_seconds=silent_seconds)
+
+
+@shared_task(name=BATCH_TASK, acks_late=True, max_retries=0)
+def plan_batch(batch_id: str) -> int:
+    """Plan the runs of a batch together. Where it is lost, each is planned by itself."""
+    try:
+        return services.plan_batch(UUID(batch_id))
+    except services.RunBusyError as busy:
+        try:
+            enqueue_batch(UUID(batch_id), countdown=busy.retry_in)
+        except QueueError:
+            log.warning("batch.left_to_sweep", batch=batch_id)
+        return 0
+
+
+@shared_task(name="allocator.tasks.follow_rules")
+def follow_rules() -> int:
+    """Start runs for new claims where a rule says so."""
+    return services.follow_rules()
+
+
+@shared_task(name="allocator.tasks.sweep_leftovers")
+def sweep_leftovers() -> int:
+    """Remove what ended runs left in clusters."""
+    return services.sweep_leftovers()
+
+
+@shared_task(name="allocator.tasks.prune_history")
+def prune_history() -> int:
+    """Forget runs that ended long ago."""
+    return services.prune_runs()
 
 
 @shared_task(name=WAITING_TASK, acks_late=False, max_retries=0)
@@ -47,5 +88,8 @@ def get_ready(**_: Any) -> None:
 
 @worker_ready.connect
 def sweep_at_start(**_: Any) -> None:
-    """A worker that starts takes up every open run: the queue may have been lost."""
+    """A worker that starts takes up every open run: the queue may have been lost.
+
+    What a crash left in clusters is looked for as well."""
     sweep_runs.delay(silent_seconds=0.0)
+    sweep_leftovers.delay()

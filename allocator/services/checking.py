@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from allocator import snapshots
 from allocator.models import AllocationRun
 from allocator.services import reservations
-from allocator.services.planning import Planned
-from dra.allocation import Features
+from allocator.services.reservations import Json
 from dra.allocation.verify import verify
+from dra.objects import AllocationResult
+from dra.snapshot import Snapshot
 
 _SHOWN = 5
 
 
-def objections(run: AllocationRun, planned: Planned) -> str:
+def objections(
+    run: AllocationRun,
+    allocation: AllocationResult,
+    node_name: str,
+    others: Iterable[Json] | None = None,
+    snapshot: Snapshot | None = None,
+) -> str:
     """Why the plan must not be written, in sentences; empty when it may be.
 
     Checked by the rules, apart from the search that made it, on what the mirror has
     now. A claim that is gone or allocated meanwhile is left to the writer, which
-    asks the server.
+    asks the server. ``others`` are plans that count as in use; None: those of all runs
+    under way. ``snapshot``: what the mirror had a moment ago; None: look now.
     """
-    taken = reservations.reserved(run.cluster, but=run.pk)
-    snapshot = snapshots.current(run.cluster)
+    if others is None:
+        others = reservations.reserved(run.cluster, but=run.pk)
+    taken = reservations.touching(others, allocation)
+    snapshot = snapshot or snapshots.current(run.cluster)
     claim = snapshot.claims.get((run.namespace, run.claim_name))
     if (
         claim is None
@@ -31,9 +43,9 @@ def objections(run: AllocationRun, planned: Planned) -> str:
     found = verify(
         reservations.with_reservations(snapshot, taken),
         [claim],
-        [planned.allocation],
-        planned.node_name,
-        features=Features.of_server(run.cluster.version),
+        [allocation],
+        node_name,
+        features=run.cluster.features,
     )
     if not found:
         return ""

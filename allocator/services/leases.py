@@ -2,8 +2,8 @@
 
 A task is delivered at least once, so two workers may hold the same run's id. The
 lease lets one of them work; it is renewed at every step and ends by itself when the
-worker dies. Should a worker that was only slow wake up after its lease, its next
-``move`` or ``renew`` finds another name on the run, and it stops.
+worker dies. Should a worker that was only slow wake up after its lease, its next ``move``
+or sign of life finds another name on the run, and it stops.
 """
 
 from __future__ import annotations
@@ -12,24 +12,57 @@ import os
 import socket
 import threading
 import uuid
-from datetime import timedelta
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from typing import Any, Final
 from uuid import UUID
 
+import structlog
 from django.conf import settings
-from django.db.models import Q
+from django.db import Error as DBError
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
-from allocator.choices import FINAL, OPEN
-from allocator.models import AllocationRun
-from allocator.services.states import RunMovedError
+from allocator.choices import FINAL, OPEN, RunState
+from allocator.models import AllocationRun, RunTransition
+
+log = structlog.get_logger("allocator.runs")
+
+DATABASE_AWAY: Final = (OperationalError, InterfaceError)
+"""It does not answer, or had to choose between two of us."""
+_DATABASE_SECONDS: Final = 5.0
+NOBODYS: Final[dict[str, Any]] = {"worker": "", "lease_until": None}
+"""Columns of a run that nobody works on: whoever is told of it next does."""
+_TAKEOVERS: Final = Case(
+    When(lease_until__isnull=False, then=F("takeovers") + 1), default=F("takeovers")
+)
 
 
 class RunBusyError(Exception):
-    """Another worker is on the run; ``retry_in`` seconds from now its lease ends."""
+    """The run cannot go on now; look again ``retry_in`` seconds from now.
+
+    Another worker is on it, whose lease ends then, or it waits for something.
+    """
 
     def __init__(self, retry_in: float) -> None:
         self.retry_in = retry_in
-        super().__init__(f"another worker is on this run for {retry_in:.0f} s at most")
+        super().__init__(f"the run cannot go on for {retry_in:.0f} s")
+
+
+@contextmanager
+def interruptible(what: UUID) -> Iterator[None]:
+    """Without its database a worker leaves ``what`` as it is, for whoever comes later.
+
+    Raises RunBusyError then. No row tells of it, nor could any.
+    """
+    try:
+        yield
+    except DATABASE_AWAY as error:
+        connection.close_if_unusable_or_obsolete()
+        log.warning("run.database_failed", what=str(what), error=str(error))
+        raise RunBusyError(_DATABASE_SECONDS) from error
 
 
 def new_worker_name() -> str:
@@ -42,14 +75,19 @@ def new_worker_name() -> str:
 def take(run_id: UUID, worker: str) -> AllocationRun | None:
     """The run, ours for a while. None when it is over, or is no more.
 
-    Raises RunBusyError while somebody else has it.
+    Who gave it back has left no lease; a lease that ended is that of a worker that died,
+    and counts. Raises RunBusyError while somebody else has it.
     """
     now = timezone.now()
     free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
     taken = AllocationRun.objects.filter(free, pk=run_id, state__in=OPEN).update(
-        worker=worker, lease_until=now + _length()
+        worker=worker, lease_until=now + length(), takeovers=_TAKEOVERS
     )
-    run = AllocationRun.objects.select_related("cluster").filter(pk=run_id).first()
+    run = (
+        AllocationRun.objects.select_related("cluster", "created_by")
+        .filter(pk=run_id)
+        .first()
+    )
     if run is None or run.state in FINAL:
         return None
     if not taken:
@@ -59,23 +97,82 @@ def take(run_id: UUID, worker: str) -> AllocationRun | None:
     return run
 
 
-def renew(run: AllocationRun) -> None:
-    """Keep the run for another while. Raises RunMovedError when it is not ours now."""
-    until = timezone.now() + _length()
-    kept = AllocationRun.objects.filter(
-        pk=run.pk, worker=run.worker, state=run.state
-    ).update(lease_until=until)
-    if not kept:
-        raise RunMovedError(f"run {run.pk} is with somebody else or was cancelled")
-    run.lease_until = until
+def begin_together(run_ids: Collection[UUID], worker: str) -> list[AllocationRun]:
+    """Those of the runs that are queued and that nobody has, ours and "planning" now.
+
+    In their order in the batch; as :func:`take` and the step to "planning" of each, in
+    one transaction.
+    """
+    now = timezone.now()
+    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
+    queued = AllocationRun.objects.filter(free, pk__in=run_ids, state=RunState.QUEUED)
+    with transaction.atomic():
+        queued.update(
+            worker=worker,
+            lease_until=now + length(),
+            takeovers=_TAKEOVERS,
+            state=RunState.PLANNING,
+            waits_for="",
+            waits_since=None,
+        )
+        ours = AllocationRun.objects.filter(
+            pk__in=run_ids, worker=worker, state=RunState.PLANNING
+        )
+        runs = list(
+            ours.select_related("cluster", "created_by").order_by("position", "pk")
+        )
+        RunTransition.objects.bulk_create(
+            RunTransition(
+                run=run,
+                from_state=RunState.QUEUED,
+                to_state=RunState.PLANNING,
+                actor=actor_of(worker),
+            )
+            for run in runs
+        )
+    return runs
+
+
+def actor_of(worker: str) -> str:
+    """Whom a transition names: the worker without what makes it this execution's."""
+    return worker.rsplit(":", 1)[0]
 
 
 def release(run: AllocationRun) -> None:
     """Let others have it; nothing happens when it is not ours any more."""
-    AllocationRun.objects.filter(pk=run.pk, worker=run.worker).update(
-        worker="", lease_until=None
+    release_together([run.pk], run.worker)
+
+
+def release_together(run_ids: Collection[UUID], worker: str) -> None:
+    """:func:`release` those of the runs that ``worker`` has."""
+    AllocationRun.objects.filter(pk__in=run_ids, worker=worker).update(**NOBODYS)
+
+
+def abandon(run: AllocationRun) -> None:
+    """As if its worker had died now: others may have it at once, and it counts."""
+    abandon_together([run.pk], run.worker)
+
+
+def abandon_together(run_ids: Collection[UUID], worker: str) -> None:
+    """:func:`abandon` those of the runs that ``worker`` has."""
+    connection.close_if_unusable_or_obsolete()
+    with suppress(DBError):  # then it ends by itself
+        AllocationRun.objects.filter(pk__in=run_ids, worker=worker).update(
+            lease_until=timezone.now() - timedelta(milliseconds=1)
+        )
+
+
+def renew_together(run_ids: Collection[UUID], worker: str) -> None:
+    """Keep those of the runs that ``worker`` has for another while."""
+    AllocationRun.objects.filter(pk__in=run_ids, worker=worker).update(
+        lease_until=until()
     )
 
 
-def _length() -> timedelta:
+def until() -> datetime:
+    """When a lease that is taken or renewed now ends."""
+    return timezone.now() + length()
+
+
+def length() -> timedelta:
     return timedelta(seconds=settings.RUN_LEASE_SECONDS)

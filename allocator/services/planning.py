@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
 
 import msgspec
 from django.conf import settings
-from django.utils import timezone
 
 from allocator import snapshots
 from allocator.models import AllocationRun
-from allocator.services import reservations
+from allocator.services import freshness, nodes, reservations
 from allocator.services.reservations import Attempt, Json
 from claims.models import ResourceClaim as ClaimRow
-from cluster.store import State
 from cluster.writeback import timestamp
 from dra.allocation import (
     AllocationError,
     Budget,
-    Features,
     Fits,
     GaveUp,
     allocate,
     place,
 )
-from dra.errors import NotSupportedError
-from dra.objects import AllocationResult, ResourceClaim
+from dra.errors import NotSupportedError, ObjectError
+from dra.names import NamespacedName
+from dra.objects import AllocationResult, write
 from dra.snapshot import Snapshot
-from inventory.models import Cluster, WatchState
+from inventory.models import Cluster
+from web import metrics
 
 _POLL_SECONDS = 0.1
 _BEAT_SECONDS = 5.0
-_NEEDED = ("ResourceClaim", "ResourceSlice", "DeviceClass", "Node", "DeviceTaintRule")
-_OPTIONAL = "DeviceTaintRule"
-"""Not every cluster serves it; one that does may taint any device with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +62,83 @@ class NoFit:
 
 
 @dataclass(frozen=True, slots=True)
+class Contended:
+    """It would fit once plans are settled that other runs have given up.
+
+    ``reason``: why it does not fit as long as they count, as in :class:`NoFit`.
+    """
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hopeless:
     """Planning again with the same objects would end the same. One sentence."""
 
     reason: str
 
 
-PlanOutcome = Planned | Arrived | NoFit | Hopeless
+PlanOutcome = Planned | Arrived | NoFit | Contended | Hopeless
+
+
+@dataclass(slots=True)
+class Ground:
+    """What plans are made on: the mirror at one moment, and what is promised already.
+
+    ``planned`` are allocations, as JSON, that claims are to get of which ``taken`` does
+    not tell, ``shown`` those of them that nobody will write; ``counted`` the tickets that
+    were drawn for the others.
+    """
+
+    cluster: Cluster
+    snapshot: Snapshot
+    seen: int
+    taken: list[Json]
+    planned: dict[NamespacedName, Json] = field(default_factory=dict)
+    shown: dict[NamespacedName, Json] = field(default_factory=dict)
+    counted: set[int] = field(default_factory=set)
+
+    _world: Snapshot | None = None
+
+    @property
+    def world(self) -> Snapshot:
+        """The snapshot with everything that is promised in use."""
+        if self._world is None:
+            taken = reservations.with_reservations(self.snapshot, self.taken)
+            self._world = reservations.with_reservations(taken, self.planned.values())
+        return self._world
+
+    def promised(self) -> list[Json]:
+        """Every plan that counts as in use here."""
+        return [*self.taken, *self.planned.values()]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no plan was made on it that may have been given up since."""
+        return len(self.planned) == len(self.shown)
+
+    def look_again(self) -> None:
+        """At the mirror and at other plans as they are now.
+
+        Those that were made here are among them, but for what was only shown.
+        """
+        new = ground_of(self.cluster)
+        self.snapshot, self.seen, self.taken = new.snapshot, new.seen, new.taken
+        self.planned, self.counted = dict(self.shown), set()
+        self._world = None
+
+    def promise(self, run: AllocationRun, planned: Planned) -> None:
+        """From here on ``planned`` is in use for whoever plans on this ground."""
+        as_json = write(planned.allocation)
+        self._world = reservations.with_reservations(self.world, [as_json])
+        self.planned[run.namespace, run.claim_name] = as_json
+        if run.dry_run:
+            self.shown[run.namespace, run.claim_name] = as_json
+
+    def withdraw(self, run: AllocationRun) -> None:
+        """What was promised to ``run`` is not in use after all."""
+        if self.planned.pop((run.namespace, run.claim_name), None) is not None:
+            self._world = None
 
 
 def plan(
@@ -87,11 +153,52 @@ def plan(
     claim = _await_claim(run, wait_for, beat)
     if isinstance(claim, Hopeless):
         return claim
-    if (stale := _await_fresh(run.cluster, beat)) is not None:
-        return Hopeless(stale)
-    seen = reservations.seen(run.cluster)
-    taken = reservations.reserved(run.cluster, but=run.pk)
-    snapshot = snapshots.current(run.cluster)
+    stale = freshness.await_fresh(run, beat=beat, proof=not run.dry_run)
+    if stale is not None:
+        return Hopeless(str(stale))
+    return _plan_on(run, claim, ground_of(run.cluster, but=run.pk), beat)
+
+
+def ground_of(cluster: Cluster, *, but: UUID | None = None) -> Ground:
+    """In the order that :mod:`allocator.services.reservations` asks for."""
+    seen = reservations.seen(cluster)
+    taken = reservations.reserved(cluster, but=but)
+    return Ground(cluster, snapshots.current(cluster), seen, taken)
+
+
+def plan_on(
+    run: AllocationRun,
+    row: ClaimRow | None,
+    ground: Ground,
+    *,
+    beat: Callable[[], None],
+) -> PlanOutcome:
+    """Plan ``run`` on a ground that was looked at before; see :func:`plan`.
+
+    ``row`` is its claim, None where the mirror had none yet.
+    """
+    claim = _usable(run, row) if row is not None else _await_claim(run, "", beat)
+    if isinstance(claim, Hopeless):
+        return claim
+    return _plan_on(run, claim, ground, beat)
+
+
+def rows_of(runs: Sequence[AllocationRun]) -> dict[UUID, ClaimRow]:
+    """The claims of ``runs``, which are of one cluster, by the run's id."""
+    found = ClaimRow.objects.filter(
+        cluster_id=runs[0].cluster_id,
+        namespace__in={run.namespace for run in runs},
+        name__in={run.claim_name for run in runs},
+    )
+    by_name = {(row.namespace, row.name): row for row in found}
+    names = {run.pk: (run.namespace, run.claim_name) for run in runs}
+    return {pk: by_name[name] for pk, name in names.items() if name in by_name}
+
+
+def _plan_on(
+    run: AllocationRun, claim: ClaimRow, ground: Ground, beat: Callable[[], None]
+) -> PlanOutcome:
+    snapshot = ground.snapshot
     found = snapshot.claims.get((run.namespace, run.claim_name))
     if found is None or found.metadata.uid != run.claim_uid:
         return Hopeless("The claim was deleted before it could be planned.")
@@ -103,11 +210,16 @@ def plan(
         return Hopeless(
             f"{doubt} Nothing is written until that object is mended or gone."
         )
-    world = reservations.with_reservations(snapshot, taken)
-    answer = _ask(run, world, found, beat)
+    try:
+        choice = nodes.choice_for(run, snapshot, found, ground.planned)
+    except ObjectError as error:
+        return Hopeless(f"The pod that waits for the claim cannot be read: {error}")
+    answer = _ask(run, ground.world, choice, beat)
+    if isinstance(answer, NoFit) and _would_fit_later(run, ground, choice, beat):
+        return Contended(answer.reason)
     if not isinstance(answer, Fits):
         return answer
-    (allocation,) = answer.allocations
+    allocation = answer.allocations[choice.claims.index(found)]
     return Planned(
         allocation=msgspec.structs.replace(
             allocation, allocation_timestamp=timestamp()
@@ -115,27 +227,53 @@ def plan(
         node_name=answer.node_name,
         claim=claim.raw,
         snapshot_seq=snapshot.seq,
-        seen=seen,
+        seen=ground.seen,
         doubt=doubt,
     )
 
 
+def _would_fit_later(
+    run: AllocationRun, ground: Ground, choice: nodes.Choice, beat: Callable[[], None]
+) -> bool:
+    """Whether only plans that hardly anybody will write are in the way."""
+    sure = reservations.under_way(ground.cluster, but=run.pk)
+    if len(sure) >= len(ground.taken):
+        return False
+    world = reservations.with_reservations(
+        ground.snapshot, [*sure, *ground.planned.values()]
+    )
+    return isinstance(_ask(run, world, choice, beat), Fits)
+
+
 def _ask(
-    run: AllocationRun, world: Snapshot, claim: ResourceClaim, beat: Callable[[], None]
+    run: AllocationRun,
+    world: Snapshot,
+    choice: nodes.Choice,
+    beat: Callable[[], None],
 ) -> Fits | NoFit | Hopeless:
-    features = Features.of_server(run.cluster.version)
+    features = run.cluster.features
     budget = Budget(stop=_stopwatch(beat))
+    claims = choice.claims
+    began = time.perf_counter()
     try:
         if run.wanted_node:
             answer = allocate(
-                world, [claim], run.wanted_node, features=features, budget=budget
+                world, claims, run.wanted_node, features=features, budget=budget
             )
         else:
-            answer = place(world, [claim], features=features, budget=budget)
+            answer = place(
+                world,
+                claims,
+                node_names=choice.node_names,
+                features=features,
+                budget=budget,
+            )
     except NotSupportedError as error:
         return Hopeless(_sentence(str(error)))
     except AllocationError as error:
         return Hopeless(_sentence(str(error)))
+    took = time.perf_counter() - began
+    metrics.ENGINE_SECONDS.labels(type(answer).__name__).observe(took)
     if isinstance(answer, Fits):
         return answer
     if isinstance(answer, GaveUp):
@@ -143,7 +281,7 @@ def _ask(
             f"The search gave up undecided after {answer.steps:,} steps: "
             f"{answer.reason.rstrip('.')}. Naming a node makes it shorter."
         )
-    return NoFit(_sentence(answer.reason))
+    return NoFit(choice.nowhere(answer.reason))
 
 
 def _stopwatch(beat: Callable[[], None]) -> Callable[[], bool]:
@@ -183,6 +321,10 @@ def _await_claim(
             return Hopeless("The claim no longer exists.")
         time.sleep(_POLL_SECONDS)
         beat()
+    return _usable(run, row)
+
+
+def _usable(run: AllocationRun, row: ClaimRow) -> ClaimRow | Hopeless:
     if row.uid != run.claim_uid:
         return Hopeless("The claim was deleted, and a new one has taken its name.")
     if row.problem:
@@ -190,49 +332,6 @@ def _await_claim(
     if row.deleting:
         return Hopeless("The claim is being deleted.")
     return row
-
-
-def _await_fresh(cluster: Cluster, beat: Callable[[], None]) -> str | None:
-    """Why the mirror is still stale after a moment of waiting, None when it is not."""
-    deadline = time.monotonic() + settings.RUN_MIRROR_SECONDS
-    while (why := _why_stale(cluster)) is not None:
-        if time.monotonic() >= deadline:
-            return why
-        time.sleep(_POLL_SECONDS)
-        beat()
-    return None
-
-
-def _why_stale(cluster: Cluster) -> str | None:
-    """Why the mirror must not be planned with, None when it may be.
-
-    Old data would not only give a bad answer: a device that was taken since would be
-    booked twice, and nothing in the cluster would notice.
-    """
-    watches = {w.kind: w for w in WatchState.objects.filter(cluster=cluster)}
-    oldest = timezone.now() - timedelta(seconds=settings.RUN_MIRROR_MAX_AGE)
-    for kind in _NEEDED:
-        watch = watches.get(kind)
-        if watch and kind == _OPTIONAL and watch.state == State.NOT_SERVED:
-            continue
-        if watch is None or watch.listed_at is None:
-            return f"The mirror has not listed {kind} objects of this cluster yet."
-        if watch.state == State.STATIC:
-            continue
-        if watch.state not in {State.LIVE, State.LISTING}:
-            why = f" ({watch.error.rstrip('.')})" if watch.error else ""
-            return (
-                f"The watch of {kind} is {watch.state}{why}, so the portal does not "
-                "know what may be taken. See the cluster's page, and start again when "
-                "the watch is live."
-            )
-        if watch.alive_at is None or watch.alive_at < oldest:
-            minutes = settings.RUN_MIRROR_MAX_AGE // 60
-            return (
-                f"The watch of {kind} has shown no sign of life for {minutes} minutes, "
-                "so the portal does not know what may be taken. Is the watch running?"
-            )
-    return None
 
 
 def _sentence(text: str) -> str:

@@ -22,13 +22,14 @@ up: a worker that was thought dead may still carry one out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from allocator.choices import OPEN, RunState
 from allocator.models import AllocationRun, PlanCounter, RunTransition
@@ -39,6 +40,8 @@ from inventory.models import Cluster, WatchState
 
 Json = dict[str, Any]
 
+NEWEST = 2**62
+"""As ``after`` of :func:`draw`: whatever others have planned."""
 _MARGIN = timedelta(seconds=10)
 """What the watch brings may have waited that long on its way to us."""
 
@@ -57,8 +60,19 @@ def seen(cluster: Cluster) -> int:
     return counter.value
 
 
-def reserved(cluster: Cluster, *, but: UUID) -> list[Json]:
+def reserved(cluster: Cluster, *, but: UUID | None) -> list[Json]:
     """Plans (AllocationResult in JSON) of unsettled runs other than ``but``."""
+    return list(_plans(_unsettled(cluster, but=but).values("pk")))
+
+
+def under_way(cluster: Cluster, *, but: UUID | None) -> list[Json]:
+    """Of :func:`reserved` those that nobody has given up: the others hardly arrive."""
+    runs = _unsettled(cluster, but=but).exclude(state=RunState.PLANNING)
+    plans = runs.values_list("plan", flat=True)
+    return [plan for plan in plans if plan is not None]
+
+
+def _unsettled(cluster: Cluster, *, but: UUID | None) -> QuerySet[AllocationRun]:
     failed = Q(state=RunState.FAILED)
     heard = _heard_of_claims(cluster)
     if heard is not None:
@@ -66,8 +80,8 @@ def reserved(cluster: Cluster, *, but: UUID) -> list[Json]:
     unsettled = Q(state__in=OPEN) | failed
     runs = AllocationRun.objects.filter(
         unsettled, cluster=cluster, ticket__isnull=False
-    ).exclude(pk=but)
-    return list(_plans(runs.values_list("pk", flat=True)))
+    )
+    return runs if but is None else runs.exclude(pk=but)
 
 
 def _heard_of_claims(cluster: Cluster) -> datetime | None:
@@ -96,16 +110,46 @@ def draw(run: AllocationRun, plan: AllocationResult, *, after: int) -> int | Non
 
     Call in a transaction together with the step that makes the run write.
     """
-    counters = PlanCounter.objects.filter(cluster_id=run.cluster_id)
-    counters.update(value=F("value") + 1)  # from here on nobody else draws
-    newer = AllocationRun.objects.filter(
-        cluster_id=run.cluster_id, ticket__gt=after
-    ).exclude(pk=run.pk)
-    pools = _pools(plan)
-    for other in _plans(newer.values_list("pk", flat=True)):
+    tickets = draw_together([(run, plan)], after=after)
+    return tickets[0] if tickets else None
+
+
+def draw_together(
+    plans: Sequence[tuple[AllocationRun, AllocationResult]],
+    *,
+    after: int,
+    counted: Collection[int] = (),
+) -> list[int]:
+    """A ticket for each of ``plans``, or none when a newer plan touches one of them.
+
+    ``counted``: tickets newer than ``after`` of plans that these were made with. Call as
+    :func:`draw`.
+    """
+    cluster_id = plans[0][0].cluster_id
+    counters = PlanCounter.objects.filter(cluster_id=cluster_id)
+    # From here on nobody else draws.
+    counters.update(value=F("value") + len(plans))
+    newer = (
+        AllocationRun.objects.filter(cluster_id=cluster_id, ticket__gt=after)
+        .exclude(pk__in=[run.pk for run, _ in plans])
+        .exclude(ticket__in=counted)
+    )
+    pools = set().union(*(_pools(plan) for _, plan in plans))
+    for other in _plans(newer.values("pk")):
         if not pools.isdisjoint(_pools(read(other, AllocationResult))):
-            return None
-    return counters.values_list("value", flat=True).get()
+            return []
+    newest = counters.values_list("value", flat=True).get()
+    return list(range(newest - len(plans) + 1, newest + 1))
+
+
+def touching(plans: Iterable[Json], plan: AllocationResult) -> list[Json]:
+    """Those of ``plans`` that take from the pools of ``plan``: no others matter to it."""
+    pools = _pools(plan)
+    return [
+        other
+        for other in plans
+        if not pools.isdisjoint(_pools(read(other, AllocationResult)))
+    ]
 
 
 def with_reservations(snapshot: Snapshot, plans: Iterable[Json]) -> Snapshot:
@@ -118,7 +162,7 @@ def with_reservations(snapshot: Snapshot, plans: Iterable[Json]) -> Snapshot:
     for plan in plans:
         allocation = read(plan, AllocationResult)
         if not _arrived(snapshot, allocation):
-            name = f"planned-{len(held)}"
+            name = f"planned-{uuid.uuid4()}"
             # "/" cannot be in a namespace's name, so it is nobody's claim.
             meta = {"namespace": "/planned", "name": name, "uid": name}
             held.append(
@@ -143,15 +187,15 @@ def _arrived(snapshot: Snapshot, allocation: AllocationResult) -> bool:
     return True
 
 
-def _plans(run_ids: Iterable[UUID]) -> Iterator[Json]:
-    for entry in _records(run_ids):
+def _plans(runs: QuerySet[Any]) -> Iterator[Json]:
+    for entry in _records(runs):
         yield entry["plan"]
 
 
-def _records(run_ids: Iterable[UUID]) -> Iterator[Json]:
+def _records(run_ids: Collection[UUID] | QuerySet[Any]) -> Iterator[Json]:
     """What the transitions to "writing" keep: the plan, and the node it is for."""
     details = (
-        RunTransition.objects.filter(run__in=list(run_ids), to_state=RunState.WRITING)
+        RunTransition.objects.filter(run__in=run_ids, to_state=RunState.WRITING)
         .order_by("pk")
         .values_list("details", flat=True)
     )

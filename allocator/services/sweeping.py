@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import structlog
 from django.conf import settings
-from django.db.models import Max
+from django.db.models import Max, Q
 from django.utils import timezone
 
 from allocator.choices import OPEN
@@ -21,8 +21,9 @@ _LIMIT = 1000
 def sweep_runs(*, silent_seconds: float | None = None) -> int:
     """Enqueue open runs that have not moved for a while (default: a lease); how many.
 
-    Harmless when a run's task is still in the queue: executing it twice does nothing.
-    A run that another worker holds is enqueued for the time when its lease ends.
+    Harmless when a run's task is still in the queue: executing it twice does nothing. One
+    that waits and is looked at again and again is left out, or each sweep would have it
+    looked at by one task more. A run that another worker holds is enqueued for the time when its lease ends.
     """
     if silent_seconds is None:
         silent_seconds = settings.RUN_LEASE_SECONDS
@@ -32,6 +33,7 @@ def sweep_runs(*, silent_seconds: float | None = None) -> int:
         AllocationRun.objects.filter(state__in=OPEN)
         .annotate(moved_at=Max("transitions__at"))
         .filter(moved_at__lte=silent)
+        .filter(Q(looked_at=None) | Q(looked_at__lte=silent))
         .order_by("created_at")
         .values_list("pk", "lease_until")[:_LIMIT]
     )

@@ -2,7 +2,8 @@
 
 One pass looks at pending claims of one cluster until its time is over: first those
 without a reason, newest first, then those whose reason is oldest. So a cluster with
-more waiting claims than fit into one pass gets to all of them in turn.
+more waiting claims than fit into one pass gets to all of them in turn. A claim that a
+run is allocating is left for a later pass: it will have waited for nothing by then.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from django.db.models import Q
 from django.utils import timezone
 
 from allocator import snapshots
-from allocator.models import WaitingPass, WaitingReason
+from allocator.choices import OPEN, RunKind
+from allocator.models import AllocationRun, WaitingPass, WaitingReason
 from claims import explaining
+from claims.authoring.checking import gates_of
 from dra.allocation.explaining import Explanation
+from dra.names import NamespacedName
 from dra.objects import ResourceClaim
-from dra.snapshot import NamespacedName, Snapshot
+from dra.snapshot import Snapshot
 from inventory.mirror import fit
 from inventory.models import Cluster
 
@@ -74,20 +78,24 @@ def _pass(cluster: Cluster, snapshot: Snapshot) -> tuple[int, int]:
         for claim in explaining.waiting_claims(snapshot)
     }
     known = _drop_others(cluster, pending)
+    being_allocated = _being_allocated(cluster)
+    extended = gates_of(cluster).extended_resource
     end = time.monotonic() + settings.WAITING_PASS_SECONDS
     found: dict[NamespacedName, Explanation] = {}
     for claim in _in_turn(pending, known):
         key = (claim.metadata.namespace, claim.metadata.name)
-        if key in found:
+        if key in found or key in being_allocated:
             continue
         if time.monotonic() >= end or len(found) >= settings.WAITING_CLAIMS:
             break
-        subject = explaining.subject_of(snapshot, *key)
+        subject = explaining.subject_of(snapshot, *key, extended_resources=extended)
         reason = explaining.sentence_of(
             cluster, snapshot, subject, seconds=settings.WAITING_SECONDS
         )
-        for each in subject.claims:
-            of_pod = explaining.subject_of(snapshot, *_key(each))
+        for each in subject.existing:
+            of_pod = explaining.subject_of(
+                snapshot, *_key(each), extended_resources=extended
+            )
             if of_pod.key == subject.key:
                 found[_key(each)] = reason
     _store(cluster, snapshot.seq, pending, found)
@@ -96,6 +104,13 @@ def _pass(cluster: Cluster, snapshot: Snapshot) -> tuple[int, int]:
     if left:
         log.info("waiting.not_all", cluster=cluster.name, done=len(found), left=left)
     return len(found), left
+
+
+def _being_allocated(cluster: Cluster) -> set[NamespacedName]:
+    runs = AllocationRun.objects.filter(
+        cluster=cluster, kind=RunKind.ALLOCATE, state__in=OPEN, dry_run=False
+    )
+    return set(runs.values_list("namespace", "claim_name"))
 
 
 def _key(claim: ResourceClaim) -> NamespacedName:

@@ -1,30 +1,28 @@
-"""The list of runs, the story of one, and the buttons that start and cancel them."""
+"""The list of runs, and the story of one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
-from django.contrib import messages
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.views.generic import View
 
-from allocator import queries, services
-from allocator.choices import FINAL, RunState
+from allocator import queries
+from allocator.choices import FINAL, NodePolicy, RunKind, RunState
 from allocator.filtersets import RunFilter
-from allocator.forms import StartRunForm
 from allocator.models import AllocationRun
-from inventory.views.kit import ClusterDetail, ClusterList, InCluster
-from web.doors import RequiresRole, Role
+from allocator.views.differences import difference
+from inventory import clients
+from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
 
 class Runs(ClusterList[AllocationRun]):
     """All runs of a cluster, newest first."""
 
+    template_name = "allocator/runs.html"
     title = "Runs"
     name = "runs"
     noun = ("run", "runs")
@@ -45,9 +43,7 @@ class Runs(ClusterList[AllocationRun]):
                 href=lambda r: reverse("run", args=[name, r.pk]),
             ),
             Column("state", "State", sort=("state",), kind="badge"),
-            Column(
-                "kind", "Kind", value=lambda r: "plan only" if r.dry_run else "allocate"
-            ),
+            Column("kind", "Kind", value=kind_in_words),
             Column(
                 "node",
                 "Node",
@@ -63,8 +59,13 @@ class Runs(ClusterList[AllocationRun]):
                     else cells.NOTHING
                 ),
             ),
-            Column("reason", "What happened", kind="line"),
-            Column("by", "Started by", value=lambda r: str(r.created_by or "")),
+            Column(
+                "reason",
+                "What happened",
+                value=lambda r: r.reason or r.waits_for,
+                kind="line",
+            ),
+            Column("by", "Started by", value=started_by),
             Column("attempts", "Attempts", kind="number", shown=False),
             Column(
                 "created", "Age", value="created_at", sort=("created_at",), kind="age"
@@ -89,7 +90,9 @@ class Run(ClusterDetail[AllocationRun]):
 
     def load(self) -> AllocationRun:
         return get_object_or_404(
-            queries.runs(self.cluster).prefetch_related("transitions"),
+            queries.runs(self.cluster)
+            .select_related("batch", "retry_of", "repair")
+            .prefetch_related("transitions", "steps"),
             pk=self.kwargs["pk"],
         )
 
@@ -99,8 +102,8 @@ class Run(ClusterDetail[AllocationRun]):
             kind="Run",
             name=f"{run.namespace}/{run.claim_name}",
             badges=[cells.badge(run.state)]
-            + ([cells.badge("plan only")] if run.dry_run else []),
-            sentence=run.reason or sentence_of(RunState(run.state)),
+            + ([cells.badge(kind_in_words(run))] if _is_unusual(run) else []),
+            sentence=run.reason or sentence_of(run),
             crumbs=(
                 Crumb(cluster, reverse("overview", args=[cluster])),
                 Crumb("Runs", reverse("runs", args=[cluster])),
@@ -116,11 +119,13 @@ class Run(ClusterDetail[AllocationRun]):
                 "Claim",
                 cells.link(claim_href, f"{run.namespace}/{run.claim_name}", mono=True),
             ),
-            Fact("Started by", str(run.created_by or "a user who is gone")),
+            Fact("Started by", started_by(run)),
             Fact("Started", cells.ago(run.created_at)),
         ]
         if run.wanted_node:
             facts.append(Fact("Only on node", cells.mono(run.wanted_node)))
+        elif run.kind == RunKind.ALLOCATE and run.policy != NodePolicy.FIRST:
+            facts.append(Fact("Choice of node", run.get_policy_display()))
         if run.node_name:
             href = reverse("node", args=[cluster, run.node_name])
             facts.append(Fact("Node", cells.link(href, run.node_name, mono=True)))
@@ -129,6 +134,15 @@ class Run(ClusterDetail[AllocationRun]):
             facts.append(Fact("Took", f"{took:.2f} s"))
         if run.attempts > 1:
             facts.append(Fact("Attempts", run.attempts))
+        if run.batch is not None:
+            href = reverse("run-batch", args=[cluster, run.batch.pk])
+            facts.append(Fact("Batch", cells.link(href, "its batch")))
+        if run.retry_of is not None:
+            href = reverse("run", args=[cluster, run.retry_of.pk])
+            facts.append(Fact("After", cells.link(href, "an earlier run")))
+        if run.repair is not None and run.repair.finding_id is not None:
+            href = reverse("finding", args=[cluster, run.repair.finding_id])
+            facts.append(Fact("Step of", cells.link(href, "a repair")))
         facts.append(Fact("Run id", cells.copyable(str(run.pk))))
         return facts
 
@@ -136,76 +150,110 @@ class Run(ClusterDetail[AllocationRun]):
         run = self.object
         plan = run.plan if isinstance(run.plan, dict) else {}
         devices = plan.get("devices") or {}
+        over = run.state in FINAL
+        writable = not self.cluster.read_only
         return {
             **super().extra(),
             "run": run,
-            "steps": queries.timeline(run),
+            "story": queries.story(run),
             "results": devices.get("results") or [],
-            "is_open": run.state not in FINAL,
-            "can_cancel": run.state in {RunState.QUEUED, RunState.PLANNING},
-            "can_retry": run.state in FINAL
-            and (
-                run.dry_run
-                or (run.state != RunState.DONE and not self.cluster.read_only)
-            ),
+            "difference": difference(run),
+            "is_open": not over,
+            "rule_risk": rule_risk(run),
+            "releases": run.kind == RunKind.DEALLOCATE,
+            "can_cancel": _can_cancel(run),
+            "can_retry": _can_retry(run),
+            "can_write": run.dry_run and run.state == RunState.DONE and writable,
+            "later_runs": list(run.retries.order_by("created_at")[:3]),
+            "booked_twice": queries.booked_twice(
+                self.cluster, run.namespace, run.claim_name
+            )
+            if run.state == RunState.FAILED
+            else [],
         }
 
 
-def sentence_of(state: RunState) -> str:
+def rule_risk(run: AllocationRun) -> str:
+    """What DeviceTaintRules of this run risk, or may risk where none was sent yet."""
+    if run.state in FINAL and not run.dry_run and not _used_rules(run):
+        return ""
+    return clients.rule_risks().get(run.cluster.name, "")
+
+
+def _used_rules(run: AllocationRun) -> bool:
+    return any(
+        "/devicetaintrules" in str(step.request.get("request"))
+        for step in run.steps.all()
+    )
+
+
+def _can_retry(run: AllocationRun) -> bool:
+    """A rewriting belongs to a repair: it is asked for again there."""
+    if run.state not in FINAL or run.kind == RunKind.REWRITE:
+        return False
+    return run.dry_run or run.state != RunState.DONE
+
+
+def _can_cancel(run: AllocationRun) -> bool:
+    if run.state in {RunState.QUEUED, RunState.PLANNING}:
+        return True
+    return run.state == RunState.WRITING and not run.committed and not run.stop_asked
+
+
+def _is_unusual(run: AllocationRun) -> bool:
+    return run.dry_run or run.kind != RunKind.ALLOCATE
+
+
+def kind_in_words(run: AllocationRun) -> str:
+    """ "allocate", "deallocate", and "plan only" where nothing is to be written."""
+    if not run.dry_run:
+        return str(run.kind)
+    return "plan only" if run.kind == RunKind.ALLOCATE else "deallocate, plan only"
+
+
+def started_by(run: AllocationRun) -> str:
+    """The user, or the rule; of users that are gone no name is left."""
+    if run.created_by is not None:
+        return str(run.created_by)
+    return f"the rule for {run.rule.namespace}" if run.rule is not None else ""
+
+
+_SENTENCES: Final = {
+    RunState.QUEUED: "Waits for a worker. If it stays so, no worker is running.",
+    RunState.PLANNING: "Looks for devices on the newest picture of the cluster.",
+    RunState.WRITING: "Writes the allocation to the cluster.",
+    RunState.VERIFYING: "Waits for the watch to bring the allocation back.",
+    RunState.DONE: "The claim is allocated; the watch has confirmed it.",
+    RunState.NO_FIT: "No node has what the claim asks for.",
+    RunState.CONFLICT: "Somebody else changed the claim at the same time.",
+    RunState.FAILED: "It failed.",
+    RunState.CANCELLED: "It was cancelled before anything was written.",
+}
+_OF_RELEASES: Final = {
+    RunState.PLANNING: "Looks at who uses the claim.",
+    RunState.WRITING: "Takes the allocation back.",
+    RunState.VERIFYING: "Waits for the watch to show that the claim is free.",
+}
+_OF_REWRITINGS: Final = {
+    RunState.PLANNING: "Looks at what the claim holds.",
+    RunState.WRITING: "Takes the allocation away and puts it back as it was.",
+    RunState.VERIFYING: "Waits for the watch to bring it back.",
+    RunState.DONE: "The allocation was written anew; the watch has confirmed it.",
+}
+
+
+def sentence_of(run: AllocationRun) -> str:
     """What is going on, for a state that gives no reason of its own."""
-    return {
-        RunState.QUEUED: "Waits for a worker. If it stays so, no worker is running.",
-        RunState.PLANNING: "Looks for devices on the newest picture of the cluster.",
-        RunState.WRITING: "Writes the allocation to the cluster.",
-        RunState.VERIFYING: "Waits for the watch to bring the allocation back.",
-        RunState.DONE: "The claim is allocated; the watch has confirmed it.",
-        RunState.NO_FIT: "No node has what the claim asks for.",
-        RunState.CONFLICT: "Somebody else changed the claim at the same time.",
-        RunState.FAILED: "It failed.",
-        RunState.CANCELLED: "It was cancelled before anything was written.",
-    }[state]
-
-
-class StartRun(RequiresRole, InCluster, View):
-    """POST: start a run for a pending claim and go to its page."""
-
-    required_role = Role.OPERATOR
-
-    def post(self, request: HttpRequest, **_: str) -> HttpResponse:
-        form = StartRunForm(request.POST)
-        if not form.is_valid():
-            for errors in form.errors.values():
-                messages.error(request, " ".join(map(str, errors)))
-            return redirect("claims", self.cluster.name)
-        wanted = form.cleaned_data
-        assert isinstance(request.user, User)
-        try:
-            run = services.start_run(
-                cluster=self.cluster,
-                namespace=wanted["namespace"],
-                claim_name=wanted["claim_name"],
-                user=request.user,
-                node=wanted["node"],
-                dry_run=wanted["dry_run"],
-            )
-        except services.RunRefused as refusal:
-            messages.error(request, str(refusal))
-            return redirect(
-                "claim", self.cluster.name, wanted["namespace"], wanted["claim_name"]
-            )
-        return redirect("run", self.cluster.name, run.pk)
-
-
-class CancelRun(RequiresRole, InCluster, View):
-    """POST: stop a run that has not written yet."""
-
-    required_role = Role.OPERATOR
-
-    def post(self, request: HttpRequest, pk: str, **_: str) -> HttpResponse:
-        run = get_object_or_404(queries.runs(self.cluster), pk=pk)
-        assert isinstance(request.user, User)
-        try:
-            services.cancel_run(run=run, user=request.user)
-        except services.RunRefused as refusal:
-            messages.error(request, str(refusal))
-        return redirect("run", self.cluster.name, run.pk)
+    if run.stop_asked and run.state == RunState.WRITING:
+        return (
+            f"{run.stop_asked} wants it stopped: what it has put into the cluster is "
+            "taken away first."
+        )
+    if run.waits_for:
+        return run.waits_for
+    state = RunState(run.state)
+    if run.kind == RunKind.DEALLOCATE and state in _OF_RELEASES:
+        return _OF_RELEASES[state]
+    if run.kind == RunKind.REWRITE and state in _OF_REWRITINGS:
+        return _OF_REWRITINGS[state]
+    return _SENTENCES[state]

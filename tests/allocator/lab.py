@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,16 @@ class KilledError(BaseException):
     """Stands for kill -9: nothing of ours may catch it."""
 
 
+def die_at(point: str) -> Callable[[str], None]:
+    """A hook that kills the worker there."""
+
+    def die(here: str) -> None:
+        if here == point:
+            raise KilledError
+
+    return die
+
+
 class Lab:
     """One cluster: ``server`` has the truth, ``sync`` brings it into the mirror."""
 
@@ -27,7 +38,8 @@ class Lab:
         kubeconfig = server.write_kubeconfig(directory / "kubeconfig")
         self.file = directory / "clusters.yaml"
         self.file.write_text(
-            f"clusters:\n- name: lab\n  kubeconfig: {kubeconfig}\n", encoding="utf-8"
+            f"clusters:\n- name: lab\n  kubeconfig: {kubeconfig}\n  writer: unguarded\n",
+            encoding="utf-8",
         )
         self.mirror = Mirror("lab", **columns)
         self.cluster = self.mirror.cluster
@@ -46,6 +58,33 @@ class Lab:
         for obj in objects:
             self.server.store.put(obj)
         self.sync()
+
+    def use(self, writer: str) -> None:
+        """Name another writer in the clusters file, and make what it needs."""
+        text = self.file.read_text(encoding="utf-8")
+        text = text.replace("writer: unguarded", f"writer: {writer}")
+        if writer == "direct":  # waits that the stand-in does not need
+            text += "  guard: {settleMilliseconds: 20}\n"
+        self.file.write_text(text, encoding="utf-8")
+        meta = {"name": "dra-portal"}
+        self.put({"apiVersion": "v1", "kind": "Namespace", "metadata": meta})
+
+    def left_behind(self) -> list[str]:
+        """What writers have put into the cluster and not taken away; pins are wanted."""
+        store = self.server.store
+        pods = [p["metadata"] for p in store.objects("Pod")]
+        ours = "app.kubernetes.io/managed-by"
+        found = [f"pod {m['name']}" for m in pods if ours in (m.get("labels") or {})]
+        found += [
+            f"rule {r['metadata']['name']}" for r in store.objects("DeviceTaintRule")
+        ]
+        for node in store.objects("Node"):
+            found += [f"taint {t['key']}" for t in node["spec"].get("taints") or ()]
+        for claim in store.objects("ResourceClaim"):
+            held = (claim.get("status") or {}).get("allocation")
+            if claim["metadata"].get("finalizers") and not held:
+                found.append(f"finalizer of {claim['metadata']['name']}")
+        return found
 
     def start(self, claim_name: str, **how: Any) -> AllocationRun:
         how = {"namespace": "lab", "user": None} | how

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from allocator import queries
 from allocator.services import cancel_run
@@ -25,42 +23,47 @@ def test_runs_come_newest_first_and_of_one_cluster(lab: Lab):
     assert list(queries.runs(other.cluster)) == []
 
 
-def test_the_latest_run_of_each_claim_in_one_query(lab: Lab):
-    lab.put(build.claim("two"), build.claim("three"))
-    cancel_run(run=lab.start("one"), user=None)
-    newest = lab.start("one")
-    two = lab.start("two")
-
-    with CaptureQueriesContext(connection) as captured:
-        found = queries.latest_runs(
-            lab.cluster, [("lab", "one"), ("lab", "two"), ("lab", "three")]
-        )
-    assert found == {("lab", "one"): newest, ("lab", "two"): two}
-    assert len(captured) == 1
-    assert queries.latest_run(lab.cluster, "lab", "one") == newest
-    assert queries.latest_run(lab.cluster, "lab", "three") is None
-    assert queries.runs_of_claim(lab.cluster, "lab", "one").count() == 2
-    assert queries.latest_runs(lab.cluster, []) == {}
-
-
-def test_open_runs_are_those_that_are_not_over(lab: Lab):
+def test_every_run_of_a_claim_is_found_by_its_name(lab: Lab):
     lab.put(build.claim("two"))
     cancel_run(run=lab.start("one"), user=None)
-    two = lab.start("two")
-    assert list(queries.open_runs(lab.cluster)) == [two]
+    newest = lab.start("one")
+    lab.start("two")
+    found = queries.runs_of_claim(lab.cluster, "lab", "one")
+    assert (found.first(), found.count()) == (newest, 2)
 
 
-def test_the_timeline_says_how_long_each_step_took(lab: Lab):
+def test_the_story_has_states_and_requests_in_order_with_their_times(lab: Lab):
     run = lab.execute(lab.start("one"))
-    steps = queries.timeline(run)
-    assert [s.transition.to_state for s in steps][-1] == "done"
-    assert steps[0].elapsed is None
-    assert all(s.elapsed is not None for s in steps[1:])
+    lines = queries.story(run)
+    assert [line.state for line in lines] == [
+        *("queued", "planning", "writing", "", "", "verifying", "done")
+    ]
+    assert [line.text.partition(":")[0] for line in lines[3:5]] == [
+        "finalizer",
+        "status",
+    ]
+    assert lines[0].after is None
+    assert lines[-1].took is None
+    assert all(line.after is not None for line in lines[1:])
+
+
+def test_a_device_that_two_claims_hold_is_found_from_either(lab: Lab):
+    lab.put(
+        build.allocated("a", build.result("n0", "gpu-0")),
+        build.allocated("b", build.result("n0", "gpu-0")),
+        build.allocated("c", build.result("n0", "gpu-1")),
+    )
+    (found,) = queries.booked_twice(lab.cluster, "lab", "a")
+    assert (found.claim_name, found.device) == ("b", "gpu-0")
+    assert [b.claim_name for b in queries.booked_twice(lab.cluster, "lab", "b")] == [
+        "a"
+    ]
+    assert queries.booked_twice(lab.cluster, "lab", "c") == []
 
 
 def test_every_transition_changes_the_number_that_streams_compare(lab: Lab):
-    assert queries.newest_change(lab.cluster) == 0
+    assert queries.newest_changes(lab.cluster) == (0, 0)
     run = lab.start("one")
-    before = queries.newest_change(lab.cluster)
+    before, _ = queries.newest_changes(lab.cluster)
     cancel_run(run=run, user=None)
-    assert queries.newest_change(lab.cluster) > before > 0
+    assert queries.newest_changes(lab.cluster)[0] > before > 0

@@ -34,11 +34,15 @@ def test_a_plan_that_is_being_written_holds_its_devices(lab: Lab):
 
     def meanwhile(point: str) -> None:
         if point == "before sending status":
-            lab.execute(two)
+            with pytest.raises(RunBusyError):  # the pool is being written to
+                lab.execute(two)
 
     one = lab.execute(lab.start("one"), meanwhile)
 
     two.refresh_from_db()
+    assert two.state == "writing"
+    assert two.worker == ""
+    two = lab.execute(two)
     assert (one.state, two.state) == ("done", "done")
     assert lab.devices("one") == ["n0/gpu-0"]
     assert lab.devices("two") == ["n0/gpu-1"]
@@ -57,6 +61,42 @@ def test_the_last_device_goes_to_the_run_that_plans_first(lab: Lab):
 
     two.refresh_from_db()
     assert (one.state, two.state) == ("done", "no fit")
+
+
+@pytest.mark.parametrize("first_one_ends", ["done", "conflict"])
+def test_what_another_run_has_given_up_is_waited_for_before_it_does_not_fit(
+    lab: Lab, settings: Any, first_one_ends: str
+):
+    """Its devices are kept for a while; nobody can say yet who gets them."""
+    settings.RUN_WATCH_SECONDS = 60
+    settings.RUN_MAX_ATTEMPTS = 2
+    free_devices(lab, "n0", 1)
+    lab.put(build.claim("two"), build.claim("three"))
+    two, three = lab.start("two"), lab.start("three", dry_run=True)
+
+    def meanwhile(point: str) -> None:
+        gave_up = states(one).count("planning") > 1
+        if point == "before sending status" and (
+            not gave_up or first_one_ends == "conflict"
+        ):
+            lab.touch("one", "by somebody else")
+        if point == "now planning" and gave_up:
+            with pytest.raises(RunBusyError):
+                lab.execute(two)
+            lab.execute(three)
+
+    one = lab.start("one")
+    one = lab.execute(one, meanwhile)
+
+    two.refresh_from_db()
+    assert two.state == "planning"
+    assert two.waits_for.startswith("Waits until other runs have settled")
+    three.refresh_from_db()
+    assert three.state == "no fit"
+    assert three.reason.endswith("ask again in a moment.")
+    two = lab.execute(two)
+    assert one.state == first_one_ends
+    assert two.state == {"done": "no fit", "conflict": "done"}[first_one_ends]
 
 
 def test_a_run_that_was_overtaken_between_plan_and_ticket_plans_again(lab: Lab):

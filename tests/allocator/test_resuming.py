@@ -7,13 +7,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 
 from allocator.models import AllocationRun
 from allocator.services import RunBusyError, cancel_run, execute_run
 from allocator.services.leases import new_worker_name, release, take
 from tests.allocator import builders as build
-from tests.allocator.lab import KilledError, Lab, end_lease, states
+from tests.allocator.lab import KilledError, Lab, die_at, end_lease, states
 
 pytestmark = pytest.mark.django_db
 
@@ -32,14 +33,6 @@ POINTS = [
     "now done",
 ]
 THE_WAY = ["queued", "planning", "writing", "verifying", "done"]
-
-
-def die_at(point: str) -> Any:
-    def hook(here: str) -> None:
-        if here == point:
-            raise KilledError
-
-    return hook
 
 
 def test_the_points_at_which_a_worker_is_killed_here_are_all_there_are(lab: Lab):
@@ -148,6 +141,19 @@ def test_an_unexpected_error_ends_the_run_with_a_sentence(lab: Lab):
     assert run.state == "failed"
     assert "unexpected error (RuntimeError)" in run.reason
     assert run.worker == ""
+
+
+def test_a_run_that_takes_too_long_is_told_so(lab: Lab):
+    def late(point: str) -> None:
+        if point == "planned":
+            raise SoftTimeLimitExceeded
+
+    run = lab.start("one")
+    with pytest.raises(SoftTimeLimitExceeded):
+        lab.execute(run, late)
+    run.refresh_from_db()
+    assert run.state == "failed"
+    assert "longer than a run may (1200 s" in run.reason
 
 
 def test_a_slow_worker_that_lost_its_lease_stops_before_it_writes(lab: Lab):

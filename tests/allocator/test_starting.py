@@ -125,9 +125,11 @@ def test_a_queued_run_can_be_cancelled_once(mirror: Mirror):
 
 
 @pytest.mark.parametrize("state", ["writing", "verifying"])
-def test_a_run_that_writes_cannot_be_cancelled(mirror: Mirror, state: str):
+def test_a_run_that_has_sent_its_allocation_cannot_be_cancelled(
+    mirror: Mirror, state: str
+):
     run = start(mirror)
-    AllocationRun.objects.update(state=state)
+    AllocationRun.objects.update(state=state, committed=True)
     with pytest.raises(RunRefused, match="writing to the cluster"):
         cancel_run(run=run, user=None)
 

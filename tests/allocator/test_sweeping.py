@@ -7,15 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import structlog
 from celery import Celery
 from django.utils import timezone
+from structlog.testing import capture_logs
 
 from allocator import tasks
 from allocator.models import AllocationRun, RunTransition
 from allocator.services import cancel_run, sweep_runs
 from allocator.services.leases import new_worker_name, take
 from allocator.services.queueing import TASK
+from cluster.store import State
 from dra_portal import celery_app
+from inventory.models import WatchState
 from tests.allocator import builders as build
 from tests.allocator.lab import Lab
 
@@ -29,11 +33,11 @@ class Queue:
         self.app = Celery("sweeping", broker="memory://")
         self.app.conf.task_default_queue = "sweeping-test"
 
-    def taken(self) -> list[tuple[str, str, bool]]:
+    def taken(self, name: str = "sweeping-test") -> list[tuple[str, str, bool]]:
         """Task, run and whether it is for later; the queue is empty afterwards."""
         found = []
         with self.app.connection_for_read() as connection:
-            queue = connection.SimpleQueue("sweeping-test")
+            queue = connection.SimpleQueue(name)
             while queue.qsize():
                 message = queue.get_nowait()
                 message.ack()
@@ -71,6 +75,16 @@ def test_a_run_that_stood_still_for_a_lease_is_enqueued(
     assert sweep_runs() == 1
     assert queue.taken() == [(TASK, str(old.pk), False)]
     assert new.state == "queued"
+
+
+def test_a_dry_run_waits_with_what_thinks_and_not_with_what_writes(
+    lab: Lab, queue: Queue, settings: Any
+):
+    run, dry = lab.start("one"), lab.start("one", dry_run=True)
+
+    assert sweep_runs(silent_seconds=0.0) == 2
+    assert queue.taken() == [(TASK, str(run.pk), False)]
+    assert queue.taken(settings.QUEUES.plan) == [(TASK, str(dry.pk), False)]
 
 
 def test_a_starting_worker_takes_up_every_open_run(lab: Lab, queue: Queue):
@@ -120,3 +134,34 @@ def test_without_a_queue_a_sweep_ends_quietly(lab: Lab):
 
 def test_the_name_under_which_runs_are_enqueued_is_the_tasks():
     assert tasks.run_allocation.name == TASK
+
+
+def test_a_run_that_came_by_a_sweep_still_names_the_request_that_asked(
+    lab: Lab,
+) -> None:
+    with structlog.contextvars.bound_contextvars(request_id="asked-once"):
+        run = lab.start("one")
+    with capture_logs(processors=[structlog.contextvars.merge_contextvars]) as logs:
+        lab.execute(run)
+    moves = [line for line in logs if line["event"] == "run.moved"]
+    assert len(moves) == 4
+    assert {line["request_id"] for line in moves} == {"asked-once"}
+    assert {line["run"] for line in moves} == {str(run.pk)}
+
+
+def test_a_run_that_is_looked_at_again_and_again_gets_no_second_task(
+    lab: Lab, queue: Queue, settings: Any
+):
+    settings.RUN_LEASE_SECONDS = 60
+    settings.RUN_WATCH_SECONDS = 3600
+    run = lab.start("one")
+    WatchState.objects.filter(kind="ResourceClaim").update(state=State.RETRYING)
+    tasks.run_allocation(str(run.pk))
+    assert queue.taken() == [(TASK, str(run.pk), True)]
+    age(run, 61)
+    assert sweep_runs() == 0
+
+    # Its task was lost after all.
+    long_ago = timezone.now() - timedelta(seconds=61)
+    AllocationRun.objects.update(looked_at=long_ago)
+    assert sweep_runs() == 1

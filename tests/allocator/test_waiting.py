@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from allocator import queries, tasks
-from allocator.models import WaitingPass, WaitingReason
+from allocator.models import AllocationRun, WaitingPass, WaitingReason
 from allocator.services import explain_waiting
 from claims.models import ResourceClaim
 from dra_portal.watching.reasons import ReasonNudge
@@ -50,6 +50,19 @@ def test_every_pending_claim_gets_its_reason(world: Mirror) -> None:
 def test_a_second_pass_without_a_change_does_nothing(world: Mirror) -> None:
     explain_waiting(world.cluster.pk)
     assert explain_waiting(world.cluster.pk) == 0
+
+
+def test_a_claim_that_a_run_is_allocating_is_left_for_the_pass_after_it(
+    world: Mirror,
+) -> None:
+    run = AllocationRun.objects.create(
+        cluster=world.cluster, namespace="lab", claim_name="one", state="writing"
+    )
+    assert explain_waiting(world.cluster.pk) == 2
+    assert set(verdicts()) == {"many", "odd"}
+    AllocationRun.objects.filter(pk=run.pk).update(state="cancelled")
+    explain_waiting(world.cluster.pk)
+    assert verdicts()["one"] == "fits"
 
 
 def test_a_claim_that_waits_no_more_loses_its_reason(world: Mirror) -> None:

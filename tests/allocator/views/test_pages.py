@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -60,6 +62,25 @@ def test_a_planned_run_shows_its_devices_and_what_would_be_written(
     assert "allocationTimestamp" in shown
 
 
+def test_a_run_says_that_its_taint_rules_stand_against_what_is_known(
+    demo: Cluster, operator: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.CLUSTERS_FILE = str(tmp_path / "clusters.yaml")
+    (tmp_path / "clusters.yaml").write_text(
+        "clusters: [{name: demo, kubeconfig: k, writer: direct, "
+        "scheduler: {version: 1.36.2, taintRules: safe}}]\n"
+    )
+    run = start(operator)
+    path, words = f"/c/demo/runs/{run.pk}/", "kube-scheduler 1.36.2 is killed"
+    assert words in page(operator, path)  # whether it makes one is not known yet
+    run.state = "done"
+    run.save()
+    assert words not in page(operator, path)
+    rule = "POST /apis/resource.k8s.io/v1beta2/devicetaintrules"
+    run.steps.create(step="guard", request={"request": rule})
+    assert words in page(operator, path)
+
+
 def test_a_run_is_cancelled(demo: Cluster, operator: Client) -> None:
     run = start(operator)
     operator.post(f"/c/demo/runs/{run.pk}/cancel/")
@@ -74,9 +95,10 @@ def test_a_plan_that_is_made_again_stays_a_plan(
     run = start(operator, dry_run="on")
     services.execute_run(run.pk)
     shown = page(operator, f"/c/demo/runs/{run.pk}/")
-    assert 'name="dry_run" value="on"' in shown
     assert "Plan again" in shown
     assert "Try again" not in shown
+    operator.post(f"/c/demo/runs/{run.pk}/retry/")
+    assert AllocationRun.objects.get(retry_of=run).dry_run
 
 
 def test_a_refusal_is_a_sentence_on_the_claims_page(

@@ -1,0 +1,3 @@
+"""REST endpoints of findings."""
+
+from __future__ import annotations

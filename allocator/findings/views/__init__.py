@@ -1,0 +1,3 @@
+"""Pages about what is wrong."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""REST endpoints of repairs."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""REST of what-ifs: ask, follow, cancel; scenarios that are kept; headroom."""
+
+from __future__ import annotations

@@ -1,0 +1,60 @@
+"""A run that is killed at the hard limit each time comes back, but not for ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.db import connection  # noqa: F401  # named by the mark below
+
+from allocator import services
+from allocator.models import AllocationRun
+from tests.allocator.lab import Lab, states
+from tests.dra_portal.elsewhere import app_at
+from tests.dra_portal.own_servers import Redis
+from tests.dra_portal.processes import Portal
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL"),
+    pytest.mark.timeout(200),
+]
+
+
+def test_a_run_that_is_always_killed_at_the_limit_ends_as_failed(
+    lab: Lab, tmp_path: Path
+):
+    redis = Redis(tmp_path)
+    redis.start()
+    (tmp_path / "secret_key").write_text("s" * 60)
+    portal = Portal(tmp_path, lab.file, "dra-portal", broker=redis.url)
+    portal.settings = {
+        "DRA_PORTAL_TASK_SECONDS": "2",
+        "DRA_PORTAL_RUN_LEASE_SECONDS": "1",
+        "DRA_PORTAL_RUN_TAKEOVERS": "2",
+        "DRA_PORTAL_RUN_SNAPSHOT_SECONDS": "600",
+    }
+    try:
+        process = portal.start("worker1", "--include=tests.dra_portal.deaf_workers")
+        portal.wait(lambda: "ready" in process.log, "the worker")
+        lab.server.faults.latency = 6.0  # no answer comes before the limit
+        with app_at(redis.url):
+            run = lab.start("one")
+
+            def over() -> bool:
+                run.refresh_from_db()
+                return run.finished_at is not None
+
+            portal.wait(over, "the end of the run", seconds=120)
+    finally:
+        lab.server.faults.latency = 0.0
+        portal.kill()
+        redis.kill()
+
+    assert states(run) == ["queued", "planning", "writing", "failed"]
+    assert "3 workers in a row died while the run was writing" in run.reason
+    assert "Look at the claim before you start again." in run.reason
+    assert process.log.count("Hard time limit") >= 3
+    services.sweep_leftovers()
+    assert lab.left_behind() == []
+    assert AllocationRun.objects.count() == 1

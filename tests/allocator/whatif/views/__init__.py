@@ -1,0 +1,3 @@
+"""Pages of what-ifs."""
+
+from __future__ import annotations
