@@ -24,6 +24,8 @@ urlpatterns = [
     path("", include("inventory.api.urls")),
     path("", include("claims.api.urls")),
     path("", include("allocator.api.urls")),
+    path("", include("allocator.findings.api.urls")),
+    path("", include("allocator.whatif.api.urls")),
     path("schema/", Schema.as_view(), name="api-schema"),
     path("docs/", SwaggerPage.as_view(url_name="api-schema"), name="api-docs"),
 ]

@@ -1,6 +1,7 @@
 """``make demo``: every process of the portal on one machine, nothing installed but Python.
 
-The stand-in cluster is a process of its own. In this one: the web server, the watch
+The stand-in cluster is a process of its own, with a scheduler, so that claims are
+allocated by the default writer, as in a cluster of one's own. In this one: the web server, the watch
 and one Celery worker on the memory broker, each in threads, because three starts of
 Django would take three times as long. SQLite and the demo's files live in
 DRA_PORTAL_VAR. Ctrl-C stops them all.
@@ -16,16 +17,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import uvicorn
 import yaml
+from celery.beat import Service
 from celery.worker import WorkController
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 
+from dra.validation.gates import GATE_NAMES
 from dra_portal.watching import Watching
 from inventory.models import Cluster, WatchState
 from web import tokens
@@ -33,6 +36,8 @@ from web.doors import Role
 
 STOP_SECONDS = 5.0
 PROGRESS_SECONDS = 5.0
+SCHEDULER_DELAY = 0.05
+"""Seconds that the stand-in's scheduler takes for each of its writes."""
 NOT_READ_YET = frozenset({"starting", "listing"})
 
 
@@ -126,8 +131,15 @@ def make_login(directory: Path) -> Login:
     return Login("demo", password, token_file)
 
 
-def write_clusters(path: Path, dumps: list[Path]) -> None:
-    """clusters.yaml: the stand-in, or the given dump files as one read-only cluster."""
+def write_clusters(path: Path, dumps: list[Path], gates: Sequence[str] = ()) -> None:
+    """clusters.yaml: the stand-in, or the given dump files as one read-only cluster.
+
+    ``gates`` are on whatever the version says. Raises :class:`DemoError`.
+    """
+    for gate in gates:
+        if gate not in GATE_NAMES:
+            known = ", ".join(sorted(GATE_NAMES))
+            raise DemoError(f"No such feature gate: {gate}. Known are {known}.")
     if dumps:
         missing = [str(dump) for dump in dumps if not dump.is_file()]
         if missing:
@@ -140,7 +152,10 @@ def write_clusters(path: Path, dumps: list[Path]) -> None:
             "dump": [str(dump.resolve()) for dump in dumps],
         }
     else:
-        entry = {"name": "demo", "kubeconfig": "kubeconfig", "writer": "direct"}
+        # No writer is named: what a newcomer sees is what a cluster of one's own gets.
+        entry = {"name": "demo", "kubeconfig": "kubeconfig"}
+    if gates:
+        entry["featureGates"] = dict.fromkeys(gates, True)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump({"clusters": [entry]}), encoding="utf-8")
 
@@ -163,9 +178,12 @@ def celery_worker() -> Iterator[None]:
     )
     thread = threading.Thread(target=worker.start, name="celery-worker", daemon=True)
     thread.start()
+    clock = Service(app)
+    threading.Thread(target=clock.start, name="celery-beat", daemon=True).start()
     try:
         yield
     finally:
+        clock.stop()
         worker.stop()
         thread.join(STOP_SECONDS)
 
@@ -239,11 +257,17 @@ def stop_when_a_part_ends(server: uvicorn.Server, children: Children) -> None:
 
 
 def run_demo(
-    *, host: str, port: int, dumps: list[Path], nodes: int, directory: Path
+    *,
+    host: str,
+    port: int,
+    dumps: list[Path],
+    nodes: int,
+    directory: Path,
+    gates: Sequence[str] = (),
 ) -> None:
     """Start everything, print where it is, and stay until stopped. Raises DemoError."""
     check_port(host, port)
-    write_clusters(directory / "clusters.yaml", dumps)
+    write_clusters(directory / "clusters.yaml", dumps, gates)
     # The children live in groups of their own and have to be told, whatever ends us
     # (a shell starts background jobs with SIGINT ignored).
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -255,7 +279,7 @@ def run_demo(
             kubeconfig.unlink(missing_ok=True)
             children.start(
                 "stand-in cluster", "-m", "cluster.standin", "--nodes", str(nodes),
-                "--life", "--kubeconfig", str(kubeconfig),
+                "--life", "--delay", str(SCHEDULER_DELAY), "--kubeconfig", str(kubeconfig),
             )  # fmt: skip
         # While the stand-in starts.
         call_command("migrate", verbosity=0)

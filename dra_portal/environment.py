@@ -36,6 +36,15 @@ def integer(name: str, default: int) -> int:
         raise ImproperlyConfigured(f"{name} is {raw!r}: use a whole number.") from None
 
 
+def address(name: str) -> str:
+    """``host:port`` or ``:port``, empty when not set."""
+    raw = os.environ.get(name, "")
+    _, colon, port = raw.rpartition(":")
+    if raw and not (colon and port.isdecimal() and 0 < int(port) < 65536):
+        raise ImproperlyConfigured(f"{name} is {raw!r}: use host:port, such as :9100.")
+    return raw
+
+
 def listing(name: str, default: str = "") -> list[str]:
     """A comma-separated list, blanks dropped."""
     return [part.strip() for part in text(name, default).split(",") if part.strip()]

@@ -3,7 +3,7 @@
 Nothing is rendered here and nothing is missed: a page opens the stream with
 ``?since=`` the mark it was made at, a browser that reconnects sends the id of the
 last event, and what is newer than that is told at once. One poll per process
-feeds every open stream (two cheap queries each second while somebody listens), so
+feeds every open stream (three cheap queries each second while somebody listens), so
 it works the same on SQLite in the demo and on PostgreSQL behind several web
 processes.
 """
@@ -24,7 +24,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.shortcuts import aget_object_or_404
 from django.views.decorators.http import require_GET
 
-from allocator.models import RunTransition
+from allocator.models import FindingPass, RunTransition
 from inventory.models import Cluster, WatchState
 from web.doors import role_of
 
@@ -36,10 +36,12 @@ LIFETIME_SECONDS = 600.0
 Versions = dict[str, int]
 RUNS = "AllocationRun"
 """The kind under which transitions of runs are told."""
+FINDINGS = "Finding"
+"""The kind under which changes of what is wrong are told."""
 
 
 def read_versions() -> dict[int, Versions]:
-    """Per cluster id: the newest seq of each mirrored kind and of its runs."""
+    """Per cluster id: the newest seq of each mirrored kind, of its runs and findings."""
     versions: dict[int, Versions] = {}
     rows = WatchState.objects.values_list("cluster_id", "kind", "seq")
     for cluster_id, kind, seq in rows:
@@ -47,6 +49,9 @@ def read_versions() -> dict[int, Versions]:
     runs = RunTransition.objects.values_list("run__cluster_id").annotate(Max("id"))
     for cluster_id, newest in runs:
         versions.setdefault(cluster_id, {})[RUNS] = newest
+    passes = FindingPass.objects.filter(changes__gt=0)
+    for cluster_id, changes in passes.values_list("pk", "changes"):
+        versions.setdefault(cluster_id, {})[FINDINGS] = changes
     return versions
 
 
@@ -81,35 +86,39 @@ class Poll:
 POLL = Poll()
 
 
-_MARK = re.compile(r"(\d{1,18})\.(\d{1,18})")
+_MARK = re.compile(r"(\d{1,18})\.(\d{1,18})\.(\d{1,18})")
 
 
 class Mark(NamedTuple):
-    """How far somebody has seen: the cluster's ``seq`` and its newest run transition."""
+    """How far somebody has seen: the cluster's ``seq``, its newest run transition, and
+    how often its findings had changed."""
 
     seq: int
     run: int
+    finding: int = 0
 
     @classmethod
     def read(cls, text: str) -> Mark | None:
-        """Of ``seq.run``; None for anything else."""
+        """Of ``seq.run.finding``; None for anything else."""
         found = _MARK.fullmatch(text)
-        return cls(int(found[1]), int(found[2])) if found else None
+        return cls(*map(int, found.groups())) if found else None
 
     @classmethod
     def of(cls, versions: Versions) -> Mark:
-        mirrored = [seq for kind, seq in versions.items() if kind != RUNS]
-        return cls(max(mirrored, default=0), versions.get(RUNS, 0))
+        own = {RUNS, FINDINGS}
+        mirrored = [seq for kind, seq in versions.items() if kind not in own]
+        return cls(
+            max(mirrored, default=0), versions.get(RUNS, 0), versions.get(FINDINGS, 0)
+        )
 
     def __str__(self) -> str:
-        return f"{self.seq}.{self.run}"
+        return f"{self.seq}.{self.run}.{self.finding}"
 
     def newer(self, versions: Versions) -> list[str]:
         """The kinds that changed after this mark."""
+        known = {RUNS: self.run, FINDINGS: self.finding}
         return [
-            kind
-            for kind, seq in versions.items()
-            if seq > (self.run if kind == RUNS else self.seq)
+            kind for kind, seq in versions.items() if seq > known.get(kind, self.seq)
         ]
 
 

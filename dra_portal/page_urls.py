@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dra_portal.views import clusters, overview, search
+from dra_portal.views import access, clusters, overview, search
 
 urlpatterns = [
     path("", overview.home, name="overview-home"),
@@ -14,6 +14,11 @@ urlpatterns = [
         "c/<slug:cluster>/classes-card/",
         overview.OverviewClasses.as_view(),
         name="overview-classes",
+    ),
+    path(
+        "c/<slug:cluster>/access/",
+        access.ClusterAccess.as_view(),
+        name="cluster-access",
     ),
     path("c/<slug:cluster>/search/", search.Search.as_view(), name="search"),
 ]

@@ -15,6 +15,7 @@ from django.utils.csp import CSP
 
 from dra_portal import environment as env
 from dra_portal.logging import configure_logging
+from dra_portal.queues import Queues, limits, soft, visibility_seconds
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("DRA_PORTAL_VAR", str(BASE_DIR / "var")))
@@ -75,9 +76,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "dra_portal.middleware.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "dra_portal.static_files.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -127,7 +129,8 @@ def _database(url: str) -> dict[str, object]:
             "ENGINE": "django.db.backends.postgresql",
             "NAME": parts.path.lstrip("/"),
             "USER": unquote(parts.username or ""),
-            "PASSWORD": unquote(parts.password or ""),
+            "PASSWORD": unquote(parts.password or "")
+            or env.secret("DRA_PORTAL_DATABASE_PASSWORD"),
             "HOST": parts.hostname or "",
             "PORT": str(parts.port or ""),
             "CONN_HEALTH_CHECKS": True,
@@ -195,9 +198,13 @@ SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = SECURE
 CSRF_COOKIE_SECURE = SECURE
 SECURE_SSL_REDIRECT = SECURE
+# Asked over plain HTTP from within: kubelet, compose, Prometheus.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 31_536_000 if SECURE else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE
-SECURE_HSTS_PRELOAD = SECURE
+# Browsers keep such a list for years, so only who asks for it gets onto it.
+SECURE_HSTS_PRELOAD = env.boolean("DRA_PORTAL_HSTS_PRELOAD", default=False)
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
 if env.boolean("DRA_PORTAL_BEHIND_PROXY", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
@@ -207,7 +214,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["web.api.permissions.ViewerReads"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["web.api.rendering.WholeJSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["web.api.parsing.BoundedJSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_PAGINATION_CLASS": "web.api.paging.CursorPages",
@@ -224,48 +231,131 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "PATH_CONVERTER_OVERRIDES": {"name": str, "names": str},
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "RunState": "allocator.choices.RunState",
+        "RunKind": "allocator.choices.RunKind",
+        "WhatIfState": "allocator.choices.WhatIfState",
         "ClaimState": "claims.choices.ClaimState",
         "DeviceState": "inventory.choices.DeviceState",
+        "Happened": "inventory.choices.Happened",
     },
 }
 
 # Which clusters: see docs/operations.md, "clusters.yaml".
 CLUSTERS_FILE = env.text("DRA_PORTAL_CLUSTERS", str(BASE_DIR / "clusters.yaml"))
 
+QUEUES = Queues(env.text("DRA_PORTAL_QUEUE", "dra-portal"))
+TASK_SECONDS = env.integer("DRA_PORTAL_TASK_SECONDS", 1200)
+RUN_LEASE_SECONDS = env.integer("DRA_PORTAL_RUN_LEASE_SECONDS", 90)
+WAITING_PASS_SECONDS = env.integer("DRA_PORTAL_WAITING_PASS_SECONDS", 10)
+
 CELERY_BROKER_URL = env.secret("DRA_PORTAL_BROKER") or "redis://127.0.0.1:6379/0"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # workers and beat wait for it for ever
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    # A page that starts a run must not hang on a broker that takes the connection and
+    # does not answer: it waits for three of these at most, five seconds in all. Workers
+    # have more patience (dra_portal.celery).
+    "socket_connect_timeout": 1.5,
+    "socket_timeout": 1.5,
+    "socket_keepalive": True,
+    "health_check_interval": 25,
+    "visibility_timeout": visibility_seconds(run=TASK_SECONDS, lease=RUN_LEASE_SECONDS),
+}
+if CELERY_BROKER_URL.startswith("memory:"):
+    # The demo's queue, which is looked into once a second unless told otherwise.
+    CELERY_BROKER_TRANSPORT_OPTIONS["polling_interval"] = 0.1
+CELERY_RESULT_BACKEND = None
 CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
+# What failed has told so in its run; only a run whose process was killed comes again.
+CELERY_TASK_ACKS_ON_FAILURE = True
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 3,
+    "interval_start": 0.2,
+    "interval_step": 0.4,
+    "interval_max": 1.0,
+}
+CELERY_TASK_TIME_LIMIT = TASK_SECONDS
+CELERY_TASK_SOFT_TIME_LIMIT = soft(TASK_SECONDS)
+CELERY_TASK_ANNOTATIONS = limits(run=TASK_SECONDS, waiting_pass=WAITING_PASS_SECONDS)
+CELERY_TASK_DEFAULT_QUEUE = QUEUES.base
+CELERY_TASK_QUEUES = QUEUES.declared()
+CELERY_TASK_CREATE_MISSING_QUEUES = False  # a mistyped name would never be emptied
+CELERY_TASK_ROUTES = QUEUES.routes()
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_TASK_TIME_LIMIT = env.integer("DRA_PORTAL_TASK_SECONDS", 300)
-CELERY_TASK_DEFAULT_QUEUE = env.text("DRA_PORTAL_QUEUE", "dra-portal")
-CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# A page that starts a run must not hang on a broker that does not answer.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5}
+# A lost broker does not stop a run: it goes on, and a second delivery finds it busy.
+CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_DB_REUSE_MAX = 200  # tasks; see dra_portal.celery
+CELERY_BEAT_SCHEDULER = "dra_portal.beating:SingleScheduler"
+CELERY_BEAT_SCHEDULE = QUEUES.schedule()
 
 # Allocation runs (allocator.services); times in seconds.
 RUN_MAX_ATTEMPTS = env.integer("DRA_PORTAL_RUN_ATTEMPTS", 3)
 RUN_PLAN_SECONDS = env.integer("DRA_PORTAL_RUN_PLAN_SECONDS", 60)
 RUN_MIRROR_SECONDS = env.integer("DRA_PORTAL_RUN_MIRROR_SECONDS", 10)
+RUN_WATCH_SECONDS = env.integer("DRA_PORTAL_RUN_WATCH_SECONDS", 90)
+RUN_SERVER_SECONDS = env.integer("DRA_PORTAL_RUN_SERVER_SECONDS", 45)
+RUN_TAKEOVERS = env.integer("DRA_PORTAL_RUN_TAKEOVERS", 5)
 RUN_VERIFY_SECONDS = env.integer("DRA_PORTAL_RUN_VERIFY_SECONDS", 30)
-RUN_LEASE_SECONDS = env.integer("DRA_PORTAL_RUN_LEASE_SECONDS", 90)
 RUN_MIRROR_MAX_AGE = env.integer("DRA_PORTAL_RUN_MIRROR_MAX_AGE", 900)
+RUN_SNAPSHOT_SECONDS = env.integer("DRA_PORTAL_RUN_SNAPSHOT_SECONDS", 10)
+RUN_LOCK_SECONDS = env.integer("DRA_PORTAL_RUN_LOCK_SECONDS", 300)
+RUN_HISTORY_DAYS = env.integer("DRA_PORTAL_RUN_HISTORY_DAYS", 180)
 
 # Why pending claims wait (allocator.services.waiting): seconds for one claim, seconds
 # and claims for one pass, seconds between two passes of a cluster that changes.
 WAITING_SECONDS = env.integer("DRA_PORTAL_WAITING_SECONDS", 1)
-WAITING_PASS_SECONDS = env.integer("DRA_PORTAL_WAITING_PASS_SECONDS", 10)
 WAITING_CLAIMS = env.integer("DRA_PORTAL_WAITING_CLAIMS", 500)
 WAITING_EVERY = env.integer("DRA_PORTAL_WAITING_EVERY", 5)
+
+# What-ifs (allocator.whatif): seconds that a page waits for an answer, seconds for a
+# worker, how many one user may have under way, days for which answers are kept.
+WHAT_IF_INLINE_SECONDS = env.integer("DRA_PORTAL_WHAT_IF_INLINE_SECONDS", 1)
+WHAT_IF_SECONDS = env.integer("DRA_PORTAL_WHAT_IF_SECONDS", 120)
+WHAT_IF_AT_ONCE = env.integer("DRA_PORTAL_WHAT_IF_AT_ONCE", 3)
+WHAT_IF_KEEP_DAYS = env.integer("DRA_PORTAL_WHAT_IF_KEEP_DAYS", 30)
+# Headroom is worked out this many seconds long at most, and kept for so many days.
+HEADROOM_SECONDS = env.integer("DRA_PORTAL_HEADROOM_SECONDS", 10)
+HEADROOM_KEEP_DAYS = env.integer("DRA_PORTAL_HEADROOM_KEEP_DAYS", 365)
+
+# What is wrong (allocator.findings): seconds between two looks at a cluster that
+# changes, seconds until what is normal for a moment is shown, how many are kept of one
+# cluster, days for which those that ended are kept.
+FINDINGS_EVERY = env.integer("DRA_PORTAL_FINDINGS_EVERY", 2)
+FINDINGS_SETTLE_SECONDS = env.integer("DRA_PORTAL_FINDINGS_SETTLE_SECONDS", 15)
+FINDINGS_MOST = env.integer("DRA_PORTAL_FINDINGS_MOST", 10_000)
+FINDINGS_KEEP_DAYS = env.integer("DRA_PORTAL_FINDINGS_KEEP_DAYS", 90)
+
+# Use over time (inventory.history): days for which every change is kept, those for which
+# hours are, and days; then days for which what happened to objects is kept, and how
+# many rows of one object.
+USAGE_DETAIL_DAYS = env.integer("DRA_PORTAL_USAGE_DETAIL_DAYS", 8)
+USAGE_HOURS_DAYS = env.integer("DRA_PORTAL_USAGE_HOURS_DAYS", 60)
+USAGE_DAYS = env.integer("DRA_PORTAL_USAGE_DAYS", 400)
+HAPPENINGS_DAYS = env.integer("DRA_PORTAL_HAPPENINGS_DAYS", 90)
+HAPPENINGS_PER_OBJECT = env.integer("DRA_PORTAL_HAPPENINGS_PER_OBJECT", 500)
+
+# How many days the record of who wrote which object is kept (claims.services.record).
+WRITE_RECORD_DAYS = env.integer("DRA_PORTAL_WRITE_RECORD_DAYS", 365)
 
 # How long an expression that a user typed may be evaluated (inventory.selecting).
 CEL_SECONDS = env.integer("DRA_PORTAL_CEL_SECONDS", 2)
 # How often a web process looks for changed slices (dra_portal.warming); 0: never.
 WARM_SECONDS = env.integer("DRA_PORTAL_WARM_SECONDS", 2)
+
+# Numbers (dra_portal.metrics). The library wants the directory before it is imported.
+METRICS_LISTEN = env.address("DRA_PORTAL_METRICS_LISTEN")
+METRICS_DIR = env.text("DRA_PORTAL_METRICS_DIR")
+if METRICS_DIR:
+    Path(METRICS_DIR).mkdir(parents=True, exist_ok=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = METRICS_DIR
 
 LOGGING_CONFIG = None  # structlog and logging are set up in one place instead
 LOG_LEVEL = env.text("DRA_PORTAL_LOG_LEVEL", "INFO").upper()

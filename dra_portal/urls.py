@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from dra_portal import events, health
+from dra_portal import events, health, metrics
 
 urlpatterns = [
     path("healthz", health.live, name="healthz"),
     path("readyz", health.ready, name="readyz"),
+    path("metrics", metrics.Metrics.as_view(), name="metrics"),
     path("events/<slug:cluster>/", events.stream, name="events"),
     path("", include("web.urls")),
     path("api/v1/", include("dra_portal.api")),
@@ -17,6 +18,7 @@ urlpatterns = [
     path("", include("inventory.urls")),
     path("", include("claims.urls")),
     path("", include("allocator.urls")),
+    path("", include("allocator.findings.urls")),
     path("admin/", admin.site.urls),
 ]
 

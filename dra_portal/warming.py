@@ -1,8 +1,9 @@
 """Snapshots and device tables are made before somebody waits for them.
 
-A snapshot of 5,000 nodes takes seconds, its device table the better part of one. A
-web process makes them for every cluster when it starts, and again in the background
-when slices have changed; whoever asks meanwhile waits as without this.
+A snapshot of 5,000 nodes takes seconds, its device table the better part of one, the
+states of its devices some tenths, what each node sees of the pools one more second. A web process makes them for every cluster when it
+starts, and again in the background when slices have changed; whoever asks meanwhile
+waits as without this.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 
 from allocator import snapshots
+from dra.allocation.explaining import prepare
+from dra.device_states import table_states
 from inventory.models import Cluster, WatchState
 from inventory.selecting import features_of
 
@@ -64,6 +67,8 @@ class Warmer:
             except Cluster.DoesNotExist:
                 continue
             snapshot.devices(lists=features_of(cluster).list_type_attributes)
+            table_states(snapshot)
+            prepare(snapshot, features=cluster.features)
             self.warmed[cluster_id] = seq
             done.append(cluster.name)
         return done

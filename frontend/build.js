@@ -13,8 +13,13 @@ import { build } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const OUT = join(HERE, "..", "static", "js");
-const ENTRIES = ["cel-editor", "cel-highlight"];
-const NOTICES = "cel-editor.licenses.txt";
+/** What is built, and where the licences of what is in it are. */
+const ENTRIES = new Map([
+  ["cel-editor", "cel-editor.licenses.txt"],
+  ["cel-highlight", "cel-editor.licenses.txt"],
+  ["yaml-editor", "yaml-editor.licenses.txt"],
+  ["charts", "charts.licenses.txt"],
+]);
 
 /** The SHA-256 of all that decides what is built; tests/frontend/test_bundle.py does the same. */
 function fingerprint() {
@@ -26,10 +31,10 @@ function fingerprint() {
   return hash.digest("hex");
 }
 
-async function bundle() {
+async function bundle(name) {
   return build({
     absWorkingDir: HERE,
-    entryPoints: ENTRIES.map((name) => `src/${name}.js`),
+    entryPoints: [`src/${name}.js`],
     outdir: OUT,
     bundle: true,
     write: false,
@@ -40,13 +45,13 @@ async function bundle() {
     charset: "utf8",
     legalComments: "none",
     banner: {
-      js: `/* Built by "make frontend" from frontend/ ${fingerprint()}. Licenses: ${NOTICES} */`,
+      js: `/* Built by "make frontend" from frontend/ ${fingerprint()}. Licenses: ${ENTRIES.get(name)} */`,
     },
   });
 }
 
 /** The licences of the packages of which anything is in the bundle. */
-function notices(metafile) {
+function notices(name, metafile) {
   const folders = new Set();
   for (const input of Object.keys(metafile.inputs)) {
     const found = /^(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input);
@@ -57,13 +62,17 @@ function notices(metafile) {
     const text = readFileSync(join(HERE, folder, "LICENSE"), "utf8").trim();
     return `${name} ${version} (${license})\n\n${text}\n`;
   });
-  const head = "cel-editor.js contains these packages, under these licences.\n";
+  const head = `${name}.js contains these packages, under these licences.\n`;
   return [head, ...parts].join(`\n${"-".repeat(80)}\n\n`);
 }
 
-const result = await bundle();
-const files = new Map(result.outputFiles.map(({ path, contents }) => [path, Buffer.from(contents)]));
-files.set(join(OUT, NOTICES), Buffer.from(notices(result.metafile)));
+const files = new Map();
+for (const [name, licences] of ENTRIES) {
+  const { outputFiles, metafile } = await bundle(name);
+  for (const { path, contents } of outputFiles) files.set(path, Buffer.from(contents));
+  const isOwn = licences.startsWith(name);
+  if (isOwn) files.set(join(OUT, licences), Buffer.from(notices(name, metafile)));
+}
 
 if (process.argv.includes("--check")) {
   const differs = [...files].filter(([path, contents]) => {

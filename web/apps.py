@@ -1,3 +1,5 @@
+"""Doors, the kit of pages, API manners."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -8,6 +8,9 @@ an address and comes back unchanged, so no name on a page breaks that page:
 - ``%`` and what servers or browsers would take for structure are percent-encoded
   once more than usual, because servers decode an address once before it gets here;
 - an empty text is a single ``%``, a word that addresses end with is encoded too.
+
+REST has names as they are. No address holds NUL: no name does, and PostgreSQL cannot
+look for it.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from django.urls import register_converter
+from django.urls.converters import PathConverter, StringConverter
 
 _EMPTY: Final = "%"
 _DOTS: Final = frozenset({".", ".."})
@@ -67,7 +71,22 @@ class KeysConverter:
         return "/".join(map(_encoded, str(value).split("/")))
 
 
+class NameConverter(StringConverter):
+    """One name as REST has it, decoded once."""
+
+    regex = r"[^/\0]+"
+
+
+class NamesConverter(PathConverter):
+    """The same of a name that may hold slashes."""
+
+    regex = r"[^\0]+"
+
+
 def register() -> None:
-    """Make ``<key:…>`` and ``<keys:…>`` known; before any address is."""
+    """Make ``<key:…>``, ``<keys:…>``, ``<name:…>`` and ``<names:…>`` known; before any
+    address is."""
     register_converter(KeyConverter, "key")
     register_converter(KeysConverter, "keys")
+    register_converter(NameConverter, "name")
+    register_converter(NamesConverter, "names")

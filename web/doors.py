@@ -1,7 +1,7 @@
-"""Who may do what: three roles, each holding all that the lower ones may.
+"""Who may do what: four roles, each holding all that the lower ones may.
 
 A role is a Django group of the same name (made by a migration); a superuser is an
-admin. A signed-in user without a role sees one page that says whom to ask.
+admin. Where an author may write is said in ``web/namespaces.py``. A signed-in user without a role sees one page that says whom to ask.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ type ViewFunction = Callable[..., HttpResponseBase]
 
 
 class Role(enum.StrEnum):
-    """Ordered: ``Role.VIEWER < Role.OPERATOR < Role.ADMIN``."""
+    """Ordered: ``Role.VIEWER < Role.AUTHOR < Role.OPERATOR < Role.ADMIN``."""
 
     VIEWER = "viewer"
+    AUTHOR = "author"
     OPERATOR = "operator"
     ADMIN = "admin"
 
@@ -54,11 +55,14 @@ class Role(enum.StrEnum):
         return self.rank >= Role(other).rank
 
 
-_RANKS: Final = {Role.VIEWER: 1, Role.OPERATOR: 2, Role.ADMIN: 3}
+_RANKS: Final = {Role.VIEWER: 1, Role.AUTHOR: 2, Role.OPERATOR: 3, Role.ADMIN: 4}
 _MAY: Final = {
     Role.VIEWER: "look at everything",
-    Role.OPERATOR: "also start and cancel allocation runs",
-    Role.ADMIN: "also manage users and tokens",
+    Role.AUTHOR: "also create, change and delete claims and templates, in namespaces that "
+    "are given to them",
+    Role.OPERATOR: "also start and cancel allocation runs, and create and delete claims in "
+    "every namespace",
+    Role.ADMIN: "also manage users and tokens, and create and delete classes",
 }
 
 

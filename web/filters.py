@@ -25,11 +25,15 @@ class SearchFilter(django_filters.CharFilter):
 
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
         for word in (value or "").split()[:10]:
-            match = Q()
-            for field in self.fields:
-                match |= Q(**{f"{field}__icontains": word})
-            qs = qs.filter(match)
+            qs = qs.filter(self.match(word))
         return qs
+
+    def match(self, word: str) -> Q:
+        """What one word may be found in."""
+        match = Q()
+        for field in self.fields:
+            match |= Q(**{f"{field}__icontains": word})
+        return match
 
 
 class TextFilter(django_filters.CharFilter):

@@ -72,6 +72,11 @@ LOOKS: Final[dict[str, Look]] = {
     "conflict": Look("warn", "alert"),
     "failed": Look("bad", "alert"),
     "cancelled": Look("muted", "circle-slash"),
+    # findings
+    "warning": Look("warn", "flag"),
+    "info": Look("info", "info"),
+    "ended": Look("ok", "check"),
+    "acknowledged": Look("muted", "bookmark"),
     # taint effects
     "NoSchedule": Look("warn", "flag"),
     "NoExecute": Look("bad", "flag"),

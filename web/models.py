@@ -1,4 +1,4 @@
-"""Doors: API tokens and failed logins."""
+"""Doors: API tokens, namespaces of authors and failed logins."""
 
 from __future__ import annotations
 
@@ -29,6 +29,47 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class NamespaceGrant(models.Model):
+    """Namespaces in which one user, or every user of one group, may write as author.
+
+    ``namespaces`` and ``clusters`` are names or patterns (``team-*``).
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="namespace_grants",
+    )
+    group = models.ForeignKey(
+        "auth.Group",
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="namespace_grants",
+    )
+    namespaces = models.CharField(
+        max_length=63, help_text="A name, or a pattern: team-a, team-*, *."
+    )
+    clusters = models.CharField(
+        max_length=63, default="*", help_text="A name, or a pattern; * means every one."
+    )
+
+    class Meta:
+        ordering = ["namespaces", "clusters"]
+        constraints = [
+            models.CheckConstraint(
+                name="namespacegrant_for_one",
+                condition=models.Q(user=None) ^ models.Q(group=None),
+                violation_error_message="Choose a user or a group, one of the two.",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user or self.group}: {self.namespaces} ({self.clusters})"
 
 
 class LoginFailure(models.Model):

@@ -10,8 +10,9 @@ from django.shortcuts import render
 from django.views.generic import View
 
 from dra_portal.checks import clusters_file_problem
+from inventory import clients
 from inventory.models import Cluster
-from web.doors import RequiresRole
+from web.doors import RequiresRole, Role, role_of
 from web.pages import Crumb
 
 
@@ -24,14 +25,17 @@ class Clusters(RequiresRole, View):
         htmx = getattr(request, "htmx", None)
         fragment = htmx is not None and htmx.target == "clusters-body"
         name = f"{self.template_name}#clusters-body" if fragment else self.template_name
-        clusters = Cluster.objects.prefetch_related("watches")
+        role = role_of(request.user)
+        clusters = list(Cluster.objects.prefetch_related("watches"))
+        risks = clients.rule_risks()
         return render(
             request,
             name,
             {
                 "title": "Clusters",
                 "crumbs": [Crumb("Clusters")],
-                "clusters": clusters,
+                "shown": [(each, risks.get(each.name, "")) for each in clusters],
+                "may_ask": role is not None and role.includes(Role.OPERATOR),
                 "file_problem": self.file_problem(any_cluster=bool(clusters)),
                 "clusters_file": settings.CLUSTERS_FILE.rpartition("/")[2],
             },

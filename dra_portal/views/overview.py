@@ -14,11 +14,14 @@ from django.views.generic import View
 
 from allocator import queries as run_queries
 from allocator.choices import FINAL
+from allocator.findings import queries as finding_queries
+from allocator.findings.wording import in_short
 from allocator.models import AllocationRun
 from claims.choices import ClaimState
 from claims.models import ResourceClaim
 from claims.queries import claims as claim_queries
 from claims.views.verdicts import waiting_cell, waiting_line
+from inventory import clients
 from inventory.choices import DeviceState
 from inventory.models import Cluster, Device, Node, Pool, WatchState
 from inventory.views.class_use import ClassUse, class_uses
@@ -139,10 +142,15 @@ class Overview(RequiresRole, InCluster, View):
             unready=Count("pk", filter=Q(ready=False)),
         )
         runs = AllocationRun.objects.filter(cluster=cluster)
+        looked = finding_queries.last_pass(cluster)
         return {
             "title": "Overview",
             "cluster": cluster,
-            "sentence": sentence_of(devices, claims, broken),
+            "sentence": " ".join(
+                filter(None, (sentence_of(devices, claims, broken), in_short(looked)))
+            ),
+            "looked": looked,
+            "kinds": finding_queries.by_kind(cluster),
             "devices": devices,
             "device_total": sum(devices.values()),
             "drivers": [
@@ -162,6 +170,7 @@ class Overview(RequiresRole, InCluster, View):
             "nodes": nodes,
             "open_runs": runs.exclude(state__in=FINAL).count(),
             "watch_problems": watch_problems(cluster),
+            "rule_risk": clients.rule_risks().get(cluster.name, ""),
         }
 
 

@@ -13,8 +13,16 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.generic import View
 
-from claims.models import Pod, ResourceClaim, ResourceClaimTemplate
-from inventory.models import Cluster, Device, DeviceClass, Node, Pool, ResourceSlice
+from claims.models import Pod, PodResource, ResourceClaim, ResourceClaimTemplate
+from inventory.models import (
+    Cluster,
+    Device,
+    DeviceClass,
+    Namespace,
+    Node,
+    Pool,
+    ResourceSlice,
+)
 from inventory.views.kit import InCluster
 from web.doors import RequiresRole
 
@@ -51,6 +59,7 @@ def search(cluster: Cluster, text: str) -> list[Group]:
         return found
 
     named = Q(name__icontains=text)
+    asking = of(PodResource, Q(name__icontains=text)).values("pod")
     namespaced = named | Q(namespace=text)
     kinds: list[tuple[str, str, QuerySet[Any], Callable[[Any], Hit]]] = [
         (
@@ -62,7 +71,7 @@ def search(cluster: Cluster, text: str) -> list[Group]:
         (
             "Pods",
             "pods",
-            of(Pod, named | Q(uid=text)).defer("raw"),
+            of(Pod, named | Q(uid=text) | Q(pk__in=asking)).defer("raw"),
             lambda p: Hit(str(p), page("pod", p.namespace, p.name), p.phase),
         ),
         (
@@ -70,6 +79,12 @@ def search(cluster: Cluster, text: str) -> list[Group]:
             "nodes",
             of(Node, named).defer("raw"),
             lambda n: Hit(n.name, page("node", n.name)),
+        ),
+        (
+            "Namespaces",
+            "namespaces",
+            of(Namespace, named).defer("raw"),
+            lambda n: Hit(n.name, page("namespace", n.name)),
         ),
         (
             "Devices",

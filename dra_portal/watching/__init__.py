@@ -18,6 +18,7 @@ import structlog
 from django.db import Error as DBError
 from django.db import connection, connections
 
+from allocator.findings.nudging import FindingNudge
 from cluster.backoff import Backoff
 from cluster.config import ClusterConfig, load_clusters
 from cluster.errors import ConfigError
@@ -77,7 +78,10 @@ class _Term:
 
 
 class Watching:
-    """Watches all clusters of ``clusters_file`` while it holds the lock."""
+    """Watches all clusters of ``clusters_file`` while it holds the lock.
+
+    ``tell_alive`` is called at each look, also while another watch has the lock.
+    """
 
     def __init__(
         self,
@@ -87,8 +91,10 @@ class Watching:
         times: Times | None = None,
         options: Options | None = None,
         new_backoff: Callable[[], Backoff] = Backoff,
+        tell_alive: Callable[[], None] = lambda: None,
     ) -> None:
         self.clusters_file = clusters_file
+        self._tell_alive = tell_alive
         self.lock = lock or WatchLock()
         self._times = times or Times()
         self._options = options
@@ -99,6 +105,7 @@ class Watching:
         self._pruned_at = time.monotonic()
         self._waiting = False
         self._reasons = ReasonNudge()
+        self._findings = FindingNudge()
 
     def run(self, stop: threading.Event) -> None:
         """Until ``stop`` is set; ends within three seconds then.
@@ -109,10 +116,12 @@ class Watching:
         self._configs = self._load()
         try:
             while not stop.is_set():
+                self._tell_alive()
                 if not self.step_start():
                     stop.wait(self._times.lock)
                     continue
                 while not stop.is_set() and self.step():
+                    self._tell_alive()
                     stop.wait(self._times.tick)
                 self._end_term()
         finally:
@@ -160,7 +169,7 @@ class Watching:
         return False
 
     def step(self) -> bool:
-        """What is due: lock, file, tombstones, reasons. False: begin anew."""
+        """What is due: lock, file, tombstones, reasons, findings. False: begin anew."""
         if not self.lock.renew():
             log.warning("watch.lock_lost", owner=self.lock.owner)
             return False
@@ -168,6 +177,7 @@ class Watching:
             self._reload()
             self._prune()
             self._reasons.step()
+            self._findings.step()
         except LockLostError:
             log.warning("watch.lock_lost", owner=self.lock.owner)
             return False

@@ -70,6 +70,7 @@ def _sync(config: ClusterConfig) -> int:
         "source": config.source,
         "origin": config.origin[:500],
         "read_only": config.read_only,
+        "feature_gates": dict(config.feature_gates),
     }
     cluster, created = inventory.Cluster.objects.get_or_create(
         name=config.name, defaults=wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -10,17 +11,18 @@ import structlog
 from django.db import Error as DBError
 from django.db import connections
 
-from claims.mirror import KINDS, store_for
+from claims.mirror import KINDS, ResourceClaimStore, store_for
 from cluster.backoff import Backoff
 from cluster.client import ClusterClient
 from cluster.config import ClusterConfig
 from cluster.errors import ClusterError
 from cluster.reflector import Options, Reflector
 from cluster.resources import BY_KIND, ServedResource
-from cluster.store import State
+from cluster.store import State, Store
 from dra_portal.watching.clusters import note
 from dra_portal.watching.guard import StoppedError
 from dra_portal.watching.lock import LockLostError
+from dra_portal.watching.runs import ClaimsOfRuns
 from inventory.mirror import ClusterGoneError, Guard, MirrorStore
 from inventory.models import WatchState
 
@@ -29,6 +31,8 @@ log = structlog.get_logger("dra_portal.watch")
 DISCOVERY_SECONDS = 60.0
 """How often a cluster is asked for its version and what it serves."""
 JOIN_SECONDS = 2.0
+LOOK_SECONDS = 5.0
+"""How often stores are asked whether they still keep the right objects."""
 DRA_GROUP = "resource.k8s.io"
 
 
@@ -37,6 +41,7 @@ class _KindWatch:
     """The thread of one kind."""
 
     served: ServedResource
+    store: MirrorStore
     thread: threading.Thread
     stop: threading.Event = field(default_factory=threading.Event)
 
@@ -75,7 +80,7 @@ class LiveCluster:
         """Until ``stop`` is set; in a thread of its own."""
         try:
             while not stop.is_set():
-                stop.wait(self.step())
+                self._pause(stop, self.step())
         finally:
             self._end(list(self._kinds))
             if self._client is not None:
@@ -101,6 +106,29 @@ class LiveCluster:
             self._log.exception("watch.cluster_failed")
             return self._backoff.next()
         return self._discovery_seconds
+
+    def renew_outdated(self) -> None:
+        """Begin anew with every kind whose store keeps other objects than it should."""
+        try:
+            outdated = {
+                k: w.served for k, w in self._kinds.items() if w.store.outdated()
+            }
+        except DBError as error:
+            self._tell(str(error))
+            return
+        if self._client is not None and outdated:
+            self._log.info("watch.listing_anew", kinds=sorted(outdated))
+            self._end(list(outdated))
+            for kind, served in outdated.items():
+                self._start(self._client, kind, served)
+
+    def _pause(self, stop: threading.Event, seconds: float) -> None:
+        """Wait for the next discovery, looking after the stores meanwhile."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if stop.wait(min(left, LOOK_SECONDS)):
+                return
+            self.renew_outdated()
 
     def list_once(self, stop: threading.Event) -> list[str]:
         """List every served kind into the mirror; a sentence per failure."""
@@ -182,16 +210,19 @@ class LiveCluster:
 
         name = f"{self.config.name} {resource.resource.plural}"
         thread = threading.Thread(target=run, name=name, daemon=True)
-        self._kinds[kind] = _KindWatch(resource, thread, stop)
+        self._kinds[kind] = _KindWatch(resource, store, thread, stop)
         thread.start()
 
     def _reflector(
         self, client: ClusterClient, resource: ServedResource, store: MirrorStore
     ) -> Reflector:
+        told: Store = store
+        if store.kind == ResourceClaimStore.kind:
+            told = ClaimsOfRuns(store, self.cluster_id, self.config.name)
         return Reflector(
             client,
             resource,
-            store,
+            told,
             keep=store.wants,
             options=self._options,
             backoff=self._new_backoff(),

@@ -10,8 +10,7 @@ import { forEachDiagnostic, linter, setDiagnosticsEffect, setDiagnostics } from 
 import { EditorState } from "@codemirror/state";
 
 import { difference, utf16Offsets } from "./offsets.js";
-
-const SEVERITIES = { error: "Error", warning: "Warning" };
+import { known, withWords } from "./problems.js";
 
 /**
  * The server's list as CodeMirror takes it: `{from, to, severity, message}`.
@@ -27,10 +26,9 @@ export function placed(list, read, now) {
     if (!Number.isInteger(one?.start) || typeof one.message !== "string") return [];
     const from = utf16(one.start);
     const to = Math.max(from, utf16(Number.isInteger(one.end) ? one.end : one.start));
-    const severity = Object.hasOwn(SEVERITIES, one.severity) ? one.severity : "error";
     const shift = change ? shifted(from, to, change) : 0;
     if (shift === null) return [];
-    return [{ from: from + shift, to: to + shift, severity, message: one.message }];
+    return [{ from: from + shift, to: to + shift, severity: known(one.severity), message: one.message }];
   });
 }
 
@@ -58,36 +56,9 @@ const forgetStale = EditorState.transactionExtender.of((transaction) => {
   return stale ? { effects: setDiagnosticsEffect.of(kept) } : null;
 });
 
-/** One diagnostic with its severity in words: colour alone says nothing. */
-function withWords(diagnostic) {
-  const renderMessage = () => {
-    const line = document.createElement("span");
-    line.textContent = sentence(diagnostic);
-    return line;
-  };
-  return { ...diagnostic, renderMessage };
-}
-
-export const sentence = ({ severity, message }) => `${SEVERITIES[severity]}: ${message}`;
-
 export const celDiagnostics = [linter(null), forgetStale];
 
 export function show(view, list, read) {
   const found = placed(list, read, view.state.doc.toString()).map(withWords);
   view.dispatch(setDiagnostics(view.state, found));
-}
-
-/** The worst diagnostic at the cursor, and whether there is an error anywhere. */
-export function atCursor(state) {
-  const { head } = state.selection.main;
-  let here = null;
-  let anyError = false;
-  forEachDiagnostic(state, (diagnostic, from, to) => {
-    const isError = diagnostic.severity === "error";
-    anyError ||= isError;
-    if (head >= from && head <= to && (!here || (isError && here.severity !== "error"))) {
-      here = diagnostic;
-    }
-  });
-  return { here, anyError };
 }

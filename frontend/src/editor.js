@@ -1,35 +1,31 @@
 /** A textarea with an editor in front of it. The textarea stays the form's field. */
 
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { lintKeymap } from "@codemirror/lint";
 import { Annotation, Compartment, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap, placeholder } from "@codemirror/view";
 import { StyleModule } from "style-mod";
 
-import { catalogAt } from "./catalog.js";
-import { complete } from "./completion.js";
-import { atCursor, celDiagnostics, show } from "./diagnostics.js";
-import { celHighlighting, celLanguage } from "./language.js";
 import { limitedTo } from "./limit.js";
 import { difference } from "./offsets.js";
-import { beside } from "./options.js";
+import { counts } from "./problems.js";
+import { replacing } from "./replacing.js";
 import { setNotice, statusLine } from "./status.js";
 import { portalTheme } from "./theme.js";
 
 const APPLE = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 
-/** Marks what came from the textarea: it need not be told. */
-const fromTextarea = Annotation.define();
+/** Marks what came from the page: the textarea has it, and nobody need be told. */
+export const fromPage = Annotation.define();
 
 // The style sheets of CodeMirror need the page's nonce; this script carries it.
 const NONCE = globalThis.document?.currentScript?.nonce ?? "";
 
-const OUT_OF_SIGHT = "cel-editor-source";
+// No class: htmx gives an element the classes of the one it replaces, and takes them away again.
+const OUT_OF_SIGHT = "data-behind-editor";
 const hiding = new StyleModule({
-  // The attribute makes it count more than what a page says about its textareas.
-  [`textarea[data-cel-editor].${OUT_OF_SIGHT}`]: {
+  // Two attributes count more than what a page says about its textareas.
+  [`textarea[${OUT_OF_SIGHT}]:is([data-cel-editor], [data-yaml-editor])`]: {
     position: "absolute", width: "1px", height: "1px", minHeight: "0", margin: "-1px", padding: "0",
     border: "0", overflow: "hidden", clipPath: "inset(50%)", resize: "none",
   },
@@ -42,16 +38,19 @@ const WATCHED = [
 
 let count = 0;
 
-export class CelEditor {
-  constructor(textarea) {
+/** What the editors of all languages have in common. */
+export class FieldEditor {
+  /** @param {{language, remark, keys: string[]}} kind its extensions; see status.js for the others */
+  constructor(textarea, { language, remark, keys }) {
     this.textarea = textarea;
-    this.id = `cel-editor-${(count += 1)}`;
+    this.id = `editor-${(count += 1)}`;
     this.attributes = new Compartment();
     this.listeners = new AbortController();
     const hadFocus = document.activeElement === textarea;
     const { selectionStart, selectionEnd } = textarea;
     this.told = textarea.value;
-    this.view = new EditorView({ state: this.startState() });
+    const status = statusLine(`${this.id}-status`, hintFor(textarea, keys), remark);
+    this.view = new EditorView({ state: this.startState([language, status]) });
     StyleModule.mount(document, hiding, NONCE ? { nonce: NONCE } : undefined);
     this.hideTextarea();
     textarea.after(this.view.dom);
@@ -63,7 +62,7 @@ export class CelEditor {
     }
   }
 
-  startState() {
+  startState(extensions) {
     const { textarea } = this;
     return EditorState.create({
       doc: textarea.value,
@@ -71,22 +70,12 @@ export class CelEditor {
         EditorView.cspNonce.of(NONCE),
         Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => this.submit() }])),
         history(),
-        bracketMatching(),
-        closeBrackets(),
-        indentOnInput(),
-        autocompletion({
-          override: [(context) => this.proposals(context)], icons: false, positionInfo: beside,
-        }),
-        keymap.of([
-          ...closeBracketsKeymap, ...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap,
-        ]),
-        celLanguage,
-        celHighlighting,
-        celDiagnostics,
+        replacing,
+        extensions,
+        keymap.of([...lintKeymap, ...historyKeymap, ...defaultKeymap]),
         portalTheme,
         EditorView.lineWrapping,
         limitedTo(() => textarea.maxLength),
-        statusLine(`${this.id}-status`, hintFor(textarea)),
         this.attributes.of(this.fromAttributes()),
         EditorView.updateListener.of((update) => this.updated(update)),
       ],
@@ -110,10 +99,9 @@ export class CelEditor {
     if (textarea.readOnly) content["aria-readonly"] = "true";
     if (textarea.disabled) content["aria-disabled"] = "true";
     return [
-      EditorView.contentAttributes.of((view) => {
-        const { anyError } = atCursor(view.state);
-        return anyError ? { ...content, "aria-invalid": "true" } : content;
-      }),
+      EditorView.contentAttributes.of((view) =>
+        counts(view.state).error ? { ...content, "aria-invalid": "true" } : content,
+      ),
       EditorView.editorAttributes.of(textarea.disabled ? { "data-disabled": "" } : {}),
       EditorState.readOnly.of(textarea.readOnly || textarea.disabled),
       EditorView.editable.of(!textarea.disabled),
@@ -126,8 +114,7 @@ export class CelEditor {
     const { textarea } = this;
     textarea.tabIndex = -1;
     textarea.setAttribute("aria-hidden", "true");
-    // No style attribute: htmx would copy it when it replaces the textarea, against the policy.
-    textarea.classList.add(OUT_OF_SIGHT);
+    textarea.setAttribute(OUT_OF_SIGHT, "");
   }
 
   listen() {
@@ -137,6 +124,8 @@ export class CelEditor {
     textarea.addEventListener("invalid", (event) => this.refused(event), options);
     for (const name of ["input", "change"]) {
       textarea.addEventListener(name, () => this.pull(), options);
+      // Those of the editor itself and of its search field are not the form's.
+      view.dom.addEventListener(name, (event) => event.stopPropagation(), options);
     }
     // The browser puts back what was typed: on reset, and on the way back to the page.
     document.addEventListener("reset", (event) => {
@@ -161,28 +150,25 @@ export class CelEditor {
     const { from, toBefore, toAfter } = difference(this.text, value);
     this.view.dispatch({
       changes: { from, to: toBefore, insert: value.slice(from, toAfter) },
-      annotations: fromTextarea.of(true),
+      annotations: fromPage.of(true),
     });
   }
 
   updated(update) {
-    if (update.docChanged && !update.transactions.some((each) => each.annotation(fromTextarea))) {
+    if (update.docChanged && !update.transactions.some((each) => each.annotation(fromPage))) {
       this.textarea.value = this.text;
       this.textarea.dispatchEvent(new Event("input", { bubbles: true }));
     }
     if (!update.focusChanged) return;
     if (this.view.hasFocus) {
-      catalogAt(this.textarea.dataset.celCatalog);
+      this.focused();
     } else if (this.told !== this.textarea.value) {
       this.told = this.textarea.value;
       this.textarea.dispatchEvent(new Event("change", { bubbles: true }));
     }
   }
 
-  async proposals(context) {
-    const catalog = await catalogAt(this.textarea.dataset.celCatalog);
-    return complete(context.state.sliceDoc(0, context.pos), catalog, context.explicit);
-  }
+  focused() {}
 
   /** As Enter does in a field of one line: through the form's first submit button. */
   submit() {
@@ -201,10 +187,6 @@ export class CelEditor {
     if (this.textarea.form?.querySelector(":invalid") === this.textarea) this.view.focus();
   }
 
-  showDiagnostics(list, read) {
-    show(this.view, list, read);
-  }
-
   destroy() {
     this.listeners.abort();
     this.observer.disconnect();
@@ -212,10 +194,9 @@ export class CelEditor {
   }
 }
 
-function hintFor(textarea) {
-  const control = APPLE ? "⌘" : "Ctrl+";
-  const parts = ["Ctrl+Space completes"];
-  if (textarea.form) parts.push(`${control}Enter sends`);
-  parts.push("Tab leaves");
-  return textarea.readOnly || textarea.disabled ? "" : parts.join(" · ");
+/** The keys in one line, the most needed first: what does not fit is cut off. */
+function hintFor(textarea, keys) {
+  if (textarea.readOnly || textarea.disabled) return "";
+  const parts = keys.filter((key) => textarea.form || !key.endsWith(" sends"));
+  return parts.join(" · ").replaceAll("Mod+", APPLE ? "⌘" : "Ctrl+");
 }

@@ -7,7 +7,7 @@ import { KINDS, kindOf, nesting, scan } from "./tokenizer.js";
 
 const TAGS = Object.fromEntries([...KINDS, "invalid"].map((kind) => [kind, Tag.define(kind)]));
 
-export const celLanguage = StreamLanguage.define({
+const spec = {
   name: "cel",
   startState: () => ({ open: null, previous: "", depth: 0 }),
   token(stream, state) {
@@ -33,7 +33,17 @@ export const celLanguage = StreamLanguage.define({
     },
     indentOnInput: /^\s*[)\]}]$/,
   },
-});
+};
+
+export const celLanguage = StreamLanguage.define(spec);
+
+/** CEL inside of another text, which has the say about indentation; its comments begin with `comment`. */
+export const celInside = (comment) =>
+  StreamLanguage.define({
+    ...spec,
+    indent: () => null,
+    languageData: { commentTokens: { line: comment } },
+  });
 
 /** The same class names that expressions on pages have. */
 export const celHighlighting = syntaxHighlighting(

@@ -1,17 +1,36 @@
-/** `maxlength`, as the browser has it for a textarea: what does not fit is left out. */
+/** How long a text may be: `maxlength`, as the browser has it for a textarea, and what Kubernetes takes. */
 
 import { EditorState } from "@codemirror/state";
 
+import { byteLength } from "./offsets.js";
 import { setNotice } from "./status.js";
 
-/** @param {() => number} limit in UTF-16 units; negative means none */
+/** Kubernetes does not compile a longer selector. */
+export const MAX_BYTES = 10_240;
+
+const number = (value) => value.toLocaleString("en");
+
+/** What there is to say about an expression's length, `{text, tone}`; null if nothing is. */
+export function tooLong(state) {
+  // A UTF-16 unit is at most three bytes.
+  const bytes = state.doc.length * 3 > MAX_BYTES ? byteLength(state.doc.toString()) : 0;
+  if (bytes <= MAX_BYTES) return null;
+  const text = `${number(bytes)} of ${number(MAX_BYTES)} bytes: Kubernetes refuses longer expressions.`;
+  return { text, tone: "bad" };
+}
+
+/**
+ * What does not fit is left out, and that is said.
+ *
+ * @param {() => number} limit in UTF-16 units; negative means none
+ */
 export function limitedTo(limit) {
   return EditorState.transactionFilter.of((transaction) => {
     const most = limit();
     const typed = transaction.docChanged && transaction.isUserEvent("input");
     if (!typed || most < 0 || transaction.newDoc.length <= most) return transaction;
     const notice = setNotice.of(
-      `The limit is ${most.toLocaleString("en")} characters: what came after was left out.`,
+      `The limit is ${number(most)} characters: what came after was left out.`,
     );
     const { from, to, insert } = onlyChange(transaction.changes);
     const room = most - (transaction.startState.doc.length - (to - from));

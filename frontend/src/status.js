@@ -3,12 +3,6 @@
 import { StateEffect, StateField } from "@codemirror/state";
 import { EditorView, showPanel } from "@codemirror/view";
 
-import { atCursor, sentence } from "./diagnostics.js";
-import { byteLength } from "./offsets.js";
-
-/** Kubernetes does not compile a longer selector. */
-export const MAX_BYTES = 10_240;
-
 /** A remark about the last edit; it goes with the next one. Null takes it away. */
 export const setNotice = StateEffect.define();
 
@@ -21,30 +15,25 @@ const notice = StateField.define({
   },
 });
 
-const number = (value) => value.toLocaleString("en");
-
-/** What there is to say, `{text, tone}` with tone bad or warn; null if nothing is. */
-export function remark(state) {
+/**
+ * What there is to say, `{text, tone}` with tone bad, warn, info or none; null if nothing is.
+ *
+ * @param {(state) => {text, tone} | null} otherwise what is said without a notice
+ */
+export function remark(state, otherwise) {
   const said = state.field(notice);
-  if (said) return { text: said, tone: "bad" };
-  // A UTF-16 unit is at most three bytes.
-  const bytes = state.doc.length * 3 > MAX_BYTES ? byteLength(state.doc.toString()) : 0;
-  if (bytes > MAX_BYTES) {
-    const text = `${number(bytes)} of ${number(MAX_BYTES)} bytes: Kubernetes refuses longer expressions.`;
-    return { text, tone: "bad" };
-  }
-  const { here } = atCursor(state);
-  return here && { text: sentence(here), tone: here.severity === "error" ? "bad" : "warn" };
+  return said ? { text: said, tone: "bad" } : otherwise(state);
 }
 
 /**
  * @param {string} id of the line, for `aria-describedby`
  * @param {string} hint shown while there is nothing to say; never read out by itself
+ * @param {(state) => {text, tone} | null} otherwise as for `remark`
  */
-export function statusLine(id, hint) {
+export function statusLine(id, hint, otherwise) {
   const panel = (view) => {
     const dom = document.createElement("div");
-    dom.className = "cel-status";
+    dom.className = "editor-status";
     dom.id = id;
     const said = document.createElement("span");
     said.setAttribute("role", "status");
@@ -52,7 +41,7 @@ export function statusLine(id, hint) {
     keys.textContent = hint;
     dom.append(said, keys);
     const render = (state) => {
-      const { text, tone } = remark(state) ?? { text: "", tone: "" };
+      const { text, tone } = remark(state, otherwise) ?? { text: "", tone: "" };
       if (said.textContent !== text) said.textContent = text;
       dom.title = text;
       dom.dataset.tone = tone;
@@ -66,7 +55,7 @@ export function statusLine(id, hint) {
 
 const theme = EditorView.theme({
   // One line, as wide as the editor, whatever it says: nothing may move while people type.
-  ".cel-status": {
+  ".editor-status": {
     width: "0",
     minWidth: "100%",
     height: "1.5rem",
@@ -78,6 +67,7 @@ const theme = EditorView.theme({
     textOverflow: "ellipsis",
     whiteSpace: "nowrap",
   },
-  ".cel-status[data-tone=bad]": { color: "var(--bad)" },
-  ".cel-status[data-tone=warn]": { color: "var(--warn)" },
+  ".editor-status[data-tone=bad]": { color: "var(--bad)" },
+  ".editor-status[data-tone=warn]": { color: "var(--warn)" },
+  ".editor-status[data-tone=info]": { color: "var(--info)" },
 });

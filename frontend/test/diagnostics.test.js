@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 
-import { atCursor, celDiagnostics, placed } from "../src/diagnostics.js";
+import { celDiagnostics, placed } from "../src/diagnostics.js";
+import { atCursor, counts } from "../src/problems.js";
 
 const error = (start, end, message = "no") => ({ start, end, severity: "error", message });
 const places = (list, read, now = read) => placed(list, read, now).map(({ from, to }) => [from, to]);
@@ -41,7 +42,7 @@ function stateWith(doc, ...list) {
 const count = (state) => {
   const found = [];
   for (let at = 0; at <= state.doc.length; at += 1) {
-    const { here } = atCursor(state.update({ selection: { anchor: at } }).state);
+    const here = atCursor(state.update({ selection: { anchor: at } }).state);
     if (here && found.at(-1) !== here.message) found.push(here.message);
   }
   return found;
@@ -61,12 +62,12 @@ test("diagnostics stay with their words", () => {
   const state = stateWith("foo && bar", error(7, 10, "bar"));
   const edited = state.update({ changes: { from: 0, insert: "true && " } }).state;
   const atEnd = edited.update({ selection: { anchor: 18 } }).state;
-  assert.equal(atCursor(atEnd).here.message, "bar");
+  assert.equal(atCursor(atEnd).message, "bar");
 });
 
 test("an error comes before a warning at the same place", () => {
   const warning = { start: 0, end: 3, severity: "warning", message: "w" };
   const state = stateWith("foo", warning, error(0, 3, "e"));
-  assert.deepEqual([atCursor(state).here.message, atCursor(state).anyError], ["e", true]);
-  assert.equal(atCursor(stateWith("foo", warning)).anyError, false);
+  assert.deepEqual([atCursor(state).message, counts(state)], ["e", { error: 1, warning: 1, info: 0 }]);
+  assert.equal(counts(stateWith("foo", warning)).error, 0);
 });

@@ -7,8 +7,8 @@ import { getIndentation } from "@codemirror/language";
 import { EditorState } from "@codemirror/state";
 
 import { celLanguage } from "../src/language.js";
-import { limitedTo } from "../src/limit.js";
-import { MAX_BYTES, remark, statusLine } from "../src/status.js";
+import { MAX_BYTES, limitedTo, tooLong } from "../src/limit.js";
+import { remark, statusLine } from "../src/status.js";
 
 const cel = (doc, at = doc.length) =>
   EditorState.create({ doc, selection: { anchor: at }, extensions: [celLanguage] });
@@ -44,7 +44,7 @@ test("brackets and quotes are closed, in strings with a prefix too", () => {
 });
 
 const limited = (doc, most) => {
-  const state = EditorState.create({ doc, extensions: [limitedTo(() => most), statusLine("s", "")] });
+  const state = EditorState.create({ doc, extensions: [limitedTo(() => most), statusLine("s", "", tooLong)] });
   return (from, insert, userEvent = "input.type") =>
     state.update({ changes: { from, insert }, ...(userEvent && { userEvent }) }).state;
 };
@@ -52,11 +52,11 @@ const limited = (doc, most) => {
 test("maxlength leaves out what does not fit, and says so", () => {
   const edit = limited("abc", 5);
   assert.equal(edit(3, "de").doc.toString(), "abcde");
-  assert.equal(remark(edit(3, "de")), null);
+  assert.equal(remark(edit(3, "de"), tooLong), null);
   const cut = edit(1, "12345", "input.paste");
   assert.equal(cut.doc.toString(), "a12bc");
   assert.equal(cut.selection.main.head, 3);
-  assert.match(remark(cut).text, /limit is 5 characters/);
+  assert.match(remark(cut, tooLong).text, /limit is 5 characters/);
   assert.equal(limited("abcde", 5)(5, "f").doc.toString(), "abcde");
 });
 
@@ -71,7 +71,7 @@ test("maxlength holds for what people type, not for what the page sets", () => {
 });
 
 test("the limit of Kubernetes counts bytes", () => {
-  const said = (doc) => remark(EditorState.create({ doc, extensions: [statusLine("s", "")] }))?.text ?? null;
+  const said = (doc) => tooLong(EditorState.create({ doc }))?.text ?? null;
   assert.equal(said("a".repeat(MAX_BYTES)), null);
   assert.match(said("a".repeat(MAX_BYTES + 1)), /^10,241 of 10,240 bytes/);
   assert.match(said("é".repeat(MAX_BYTES / 2 + 1)), /^10,242 of 10,240 bytes/);

@@ -99,6 +99,12 @@
   });
 
   // --- htmx --------------------------------------------------------------
+  // A request that a newer one has ended is no error; htmx would say so on the console.
+  if (window.htmx) {
+    window.htmx.logger = (_element, name, detail) => {
+      if (["htmx:sendAbort", "htmx:afterRequest"].includes(name)) delete detail.error;
+    };
+  }
   document.addEventListener("htmx:configRequest", (event) => {
     // Empty filters have no place in an address.
     const { parameters, verb } = event.detail;
@@ -109,13 +115,15 @@
     }
   });
   let running = 0;
-  document.addEventListener("htmx:beforeRequest", () => {
+  const ended = () => {
+    running -= 1;
+    if (!running) root.classList.remove("busy");
+  };
+  document.addEventListener("htmx:beforeSend", ({ detail }) => {
     running += 1;
     root.classList.add("busy");
-  });
-  document.addEventListener("htmx:afterRequest", () => {
-    running = Math.max(0, running - 1);
-    if (!running) root.classList.remove("busy");
+    // No event of htmx tells of the end when what asked is gone from the page by then.
+    detail.xhr.addEventListener("loadend", ended, { once: true });
   });
   document.addEventListener("htmx:beforeSwap", (event) => {
     // Signed out meanwhile: the answer is the login page, not a fragment.

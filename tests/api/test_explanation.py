@@ -175,3 +175,63 @@ def test_a_known_answer_costs_few_queries(
     # session, user, groups, claim with cluster, seq
     with django_assert_max_num_queries(5):
         ask(viewer, "demo/team-b/mega-train-16gpu")
+
+
+# --- pods ----------------------------------------------------------------------
+
+POD_PATH = "/api/v1/pods/{cluster}/{namespace}/{name}/explanation/"
+
+
+@pytest.fixture
+def lab(db: None) -> Cluster:
+    """Pods that ask for 1 and 9 GPUs as an extended resource; one of its own claims."""
+    serving = build.device_class()
+    serving["spec"]["extendedResourceName"] = "acme.test/gpu"
+    pods = [build.pod("own", "a"), build.pod("one", ""), build.pod("nine", "")]
+    for pod, amount in zip(pods[1:], ("1", "9"), strict=True):
+        limits = {"limits": {"acme.test/gpu": amount}}
+        pod["spec"] = {"containers": [{"name": "c", "resources": limits}]}
+    return mirror([*build.lab(), build.claim("a"), serving, *pods])
+
+
+def ask_pod(client: Client, pod: str, **how: Any) -> Any:
+    return client.get(f"/api/v1/pods/demo/lab/{pod}/explanation/", **how)
+
+
+def test_a_pod_is_explained_with_its_extended_resources(
+    lab: Cluster, viewer: Client
+) -> None:
+    body = ask_pod(viewer, "one").json()
+    ok = DOCUMENT["paths"][POD_PATH]["get"]["responses"]["200"]
+    schema = ok["content"]["application/json"]["schema"]
+    jsonschema.validate(body, schema | {"components": DOCUMENT["components"]})
+    assert (body["namespace"], body["name"], body["verdict"]) == ("lab", "one", "fits")
+    assert body["asked"]["claims"] == ["one-extended-resources"]
+    assert body["asked"]["to_be_made"] == "one-extended-resources"
+    assert ask_pod(viewer, "nine").json()["verdict"] == "hopeless"
+    own = ask_pod(viewer, "own").json()["asked"]
+    assert (own["claims"], own["to_be_made"]) == (["a"], "")
+
+
+def test_before_1_36_nothing_is_made_of_extended_resources(
+    lab: Cluster, viewer: Client
+) -> None:
+    Cluster.objects.update(version="v1.35.1")
+    answer = ask_pod(viewer, "one")
+    assert answer.status_code == 409
+    assert "asks for no device of DRA" in answer.json()["detail"]
+
+
+def test_pods_that_are_not_there_and_strangers_get_nothing(
+    lab: Cluster, viewer: Client
+) -> None:
+    assert ask_pod(viewer, "none").status_code == 404
+    assert ask_pod(Client(), "one").status_code in {401, 403}
+    assert ask_pod(viewer, "one", query_params={"quirks": "2"}).status_code == 400
+
+
+def test_the_pods_of_the_api_tell_what_they_ask_for(
+    lab: Cluster, viewer: Client
+) -> None:
+    body = viewer.get("/api/v1/pods/demo/lab/nine/").json()
+    assert body["resources"] == [{"name": "acme.test/gpu", "amount": 9}]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from html import unescape
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from django.test import Client
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 
 from claims import models as claims
 from inventory import models as inventory
@@ -27,6 +27,8 @@ LISTS = (
     "taint-rules",
     "runs",
 )
+# The one that is listed, and some that others link to; pages of the rest differ in a name.
+OF_ONE_POOL = 3
 _LINK = re.compile(r'(?:href|hx-get)="([^"]+)"')
 _NOT_WALKED = ("/events/", "/logout", "/admin/", "/static/", "/api/v1/docs", "/login")
 
@@ -36,14 +38,27 @@ def walk(
 ) -> dict[str, int | Exception]:
     """Status or exception of each address, those that pages link to included.
 
+    Of each page of a pool's devices ``OF_ONE_POOL`` are asked.
     ``most`` bounds the number of requests.
     """
     asked: dict[str, int | Exception] = {}
-    waiting = deque(addresses(cluster))
+    known: set[str] = set()
+    of_pools: Counter[tuple[str, ...]] = Counter()
+    waiting: deque[str] = deque()
+
+    def ask_later(address: str) -> None:
+        if address in known:
+            return
+        known.add(address)
+        if pool := pool_of_device_page(address):
+            of_pools[pool] += 1
+        if not pool or of_pools[pool] <= OF_ONE_POOL:
+            waiting.append(address)
+
+    for address in addresses(cluster):
+        ask_later(address)
     while waiting and len(asked) < most:
         address = waiting.popleft()
-        if address in asked:
-            continue
         try:
             asked[address], text = look(client, address)
         # A view may raise anything; the others are asked all the same.
@@ -51,9 +66,21 @@ def walk(
             asked[address], text = error, ""
         for link in links(text):
             # Filters and orders of lists make endless addresses.
-            if link not in asked and ("?" not in link or "?tab=" in link):
-                waiting.append(link)
+            if "?" not in link or "?tab=" in link:
+                ask_later(link)
     return asked
+
+
+def pool_of_device_page(address: str) -> tuple[str, ...]:
+    """What the page has in common with those of the pool's other devices, or ()."""
+    path, _, query = address.partition("?")
+    try:
+        found = resolve(unquote(path))
+    except Resolver404:
+        return ()
+    if "device" not in found.kwargs:
+        return ()
+    return (str(found.url_name), query, found.kwargs["driver"], found.kwargs["pool"])
 
 
 def look(client: Client, address: str) -> tuple[int, str]:

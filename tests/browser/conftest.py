@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    StorageState,
+    expect,
+    sync_playwright,
+)
 
 from tests.running_demo import Demo, chromium, running_demo
 
@@ -19,10 +26,15 @@ QUIET = [
     "--disable-sync",
 ]
 
+# The machine does other things meanwhile: what comes late comes all the same.
+expect.set_options(timeout=15_000)
+
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    with running_demo(tmp_path_factory.mktemp("demo")) as found:
+    # A gate that is off by default, so that its part of the editor can be tried.
+    gate = ("--feature-gate", "DRADerivedAttributes")
+    with running_demo(tmp_path_factory.mktemp("demo"), *gate) as found:
         yield found
 
 
@@ -49,13 +61,23 @@ def signed_in(browser: Browser, demo: Demo) -> StorageState:
     return state
 
 
-@pytest.fixture
-def page(browser: Browser, demo: Demo, signed_in: StorageState) -> Iterator[Page]:
-    """A signed-in page; the test fails on any error that the browser's console shows."""
+@pytest.fixture(scope="session")
+def profile(browser: Browser, signed_in: StorageState) -> Iterator[BrowserContext]:
+    """The browser of one person: what it has loaded once it need not load again.
+
+    A test that signs out, or that needs no scripts, makes a context of its own.
+    """
     context = browser.new_context(
         viewport={"width": 1280, "height": 900}, storage_state=signed_in
     )
-    page = context.new_page()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(profile: BrowserContext, demo: Demo) -> Iterator[Page]:
+    """A signed-in page; the test fails on any error that the browser's console shows."""
+    page = profile.new_page()
     complaints: list[str] = []
     page.on(
         "console",
@@ -66,5 +88,6 @@ def page(browser: Browser, demo: Demo, signed_in: StorageState) -> Iterator[Page
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(f"{demo.address}/c/demo/")
     yield page
-    context.close()
+    page.close()
+    profile.clear_cookies(name="theme")
     assert complaints == []

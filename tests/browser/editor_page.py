@@ -1,4 +1,4 @@
-"""A page with one editor, served from the built files under the portal's own rules.
+"""A page with an editor, served from the built files under the portal's own rules.
 
 No server runs: the browser's requests are answered here, so a test decides what the
 catalog says and what comes back for an expression.
@@ -7,7 +7,7 @@ catalog says and what comes back for an expression.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -87,11 +87,13 @@ SHELL = """<!doctype html>
   <link rel="stylesheet" href="/static/css/frame.css">
   <link rel="stylesheet" href="/static/css/parts.css">
   <script src="/htmx.js" nonce="{nonce}" defer></script>
-  <script src="/static/js/cel-editor.js" nonce="{nonce}" defer></script>
-  <script src="/static/js/cel-highlight.js" nonce="{nonce}" defer></script>
+  {scripts}
 </head>
 <body><main class="content">{body}</main></body>
 </html>"""
+
+
+SCRIPT = '<script src="/static/js/{name}.js" nonce="{nonce}" defer></script>'
 
 
 def diagnostics(*found: dict[str, Any]) -> str:
@@ -102,14 +104,17 @@ def diagnostics(*found: dict[str, Any]) -> str:
 
 
 class EditorPage:
-    """``evaluate`` answers an expression with a fragment; ``asked`` are the requests."""
+    """``evaluate`` answers an expression, or a text, with a fragment; ``asked`` are the requests."""
 
-    def __init__(self, page: Page, body: str, theme: str) -> None:
+    def __init__(
+        self, page: Page, body: str, theme: str, scripts: Sequence[str]
+    ) -> None:
         self.page = page
         self.asked: list[tuple[str, dict[str, list[str]]]] = []
         self.evaluate: Callable[[str], str] = lambda expression: ""
         self.catalog: dict[str, Any] = CATALOG
-        self._html = SHELL.format(nonce=NONCE, theme=theme, body=body)
+        loaded = "\n".join(SCRIPT.format(name=name, nonce=NONCE) for name in scripts)
+        self._html = SHELL.format(nonce=NONCE, theme=theme, body=body, scripts=loaded)
         page.route(f"{ADDRESS}/**", self._answer)
         page.add_init_script(
             "addEventListener('securitypolicyviolation',"
@@ -131,7 +136,8 @@ class EditorPage:
         if address.path == "/catalog.json":
             route.fulfill(json=self.catalog)
         elif address.path == "/evaluate":
-            body = self.evaluate(query["expression"][0])
+            about = query.get("expression") or query["text"]
+            body = self.evaluate(about[0])
             route.fulfill(body=body, content_type="text/html")
         else:
             route.fulfill(
@@ -156,6 +162,7 @@ def editor_page(
     body: str = "",
     expression: str = "",
     theme: str = "light",
+    scripts: Sequence[str] = ("cel-editor", "cel-highlight"),
     **more: Any,
 ) -> Iterator[EditorPage]:
     """Fails on any error of the browser's console, such as a breach of the policy."""
@@ -169,6 +176,40 @@ def editor_page(
         ),
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield EditorPage(page, body or FORM.format(expression=expression), theme)
+    yield EditorPage(page, body or FORM.format(expression=expression), theme, scripts)
     context.close()
     assert not complaints, complaints
+
+
+CONTRASTS = """() => {
+  const channel = (value) =>
+    value <= 0.04045 * 255 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4;
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
+    return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  };
+  const behind = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if (!/, 0\\)$/.test(colour)) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const found = {};
+  const shown = ".cm-line, .cm-line span, .cm-gutterElement, .cm-lint-marker, .editor-status,"
+    + " .cm-panel label, .cm-panel button, .cm-tooltip li span, .cm-diagnostic, .cm-completionInfo div";
+  for (const element of document.querySelectorAll(shown)) {
+    if (!element.textContent.trim()) continue;
+    const [a, b] = [getComputedStyle(element).color, behind(element)].map(light);
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const name = element.className || element.tagName;
+    found[name] = Math.min(found[name] ?? 99, ratio);
+  }
+  return found;
+}"""
+
+
+def contrasts(page: Page) -> dict[str, float]:
+    """The lowest ratio of each class of words that the editor shows."""
+    found: dict[str, float] = page.evaluate(CONTRASTS)
+    return found

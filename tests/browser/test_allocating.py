@@ -40,7 +40,7 @@ def test_a_pending_claim_is_allocated_and_the_page_shows_it(
 def test_a_plan_only_run_writes_nothing(page: Page, demo: Demo) -> None:
     page.goto(f"{demo.address}/c/demo/claims/?state=pending")
     page.locator("table tbody a[href*='/claims/']").last.click()
-    page.get_by_role("button", name="Plan only").click()
+    page.get_by_role("button", name="Show the plan").click()
     page.wait_for_url(re.compile(r"/runs/"))
     expect(page.get_by_text("plan only").first).to_be_visible()
 

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.editor_page import (
     FORM,
+    contrasts,
     diagnostics,
     editor_page,
 )
@@ -78,6 +79,7 @@ def test_input_and_change_are_told_as_by_a_textarea(browser: Browser) -> None:
         assert at.page.evaluate("told.at(-1)") == ["input", "expression", ""]
         at.page.keyboard.press("Control+y")
         at.page.keyboard.press("Tab")
+        at.page.wait_for_function("told.at(-1)[0] === 'change'")
         assert at.page.evaluate("told.at(-1)") == ["change", "expression", "ab"]
 
 
@@ -298,6 +300,24 @@ def test_an_editor_that_htmx_brings_works_and_leaves_nothing_behind(
         assert at.field == "true || x"
 
 
+def test_an_editor_that_a_script_puts_in_works_too(browser: Browser) -> None:
+    body = f'<div id="part">{FORM.format(expression="false")}</div>'
+    with editor_page(browser, body=body) as at:
+        new = FORM.format(expression="tru") + diagnostics(
+            {"start": 0, "end": 3, "severity": "error", "message": "unknown: tru"}
+        )
+        at.page.evaluate(
+            "(html) => { const part = document.createElement('section');"
+            " part.innerHTML = html;"
+            " document.querySelector('#part').replaceWith(part); }",
+            new,
+        )
+        expect(at.page.locator(".cm-editor")).to_have_count(1)
+        assert underlined(at.page, "error") == ["tru"]
+        write(at.page, "e")
+        assert at.field == "true"
+
+
 def test_the_editor_follows_what_else_changes_the_field(browser: Browser) -> None:
     with editor_page(browser, expression="true") as at:
         editor = box(at.page)
@@ -361,33 +381,6 @@ def test_an_expression_that_is_only_read_has_colours_too(browser: Browser) -> No
         assert ["hl-comment", "// b"] in shown
 
 
-CONTRASTS = """() => {
-  const channel = (value) =>
-    value <= 0.04045 * 255 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4;
-  const light = (colour) => {
-    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number);
-    return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
-  };
-  const behind = (element) => {
-    for (let one = element; one; one = one.parentElement) {
-      const colour = getComputedStyle(one).backgroundColor;
-      if (!/, 0\\)$/.test(colour)) return colour;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const found = {};
-  const shown = ".cm-line, .cm-line span, .cel-status, .cm-tooltip li span, .cm-completionInfo div";
-  for (const element of document.querySelectorAll(shown)) {
-    if (!element.textContent.trim()) continue;
-    const [a, b] = [getComputedStyle(element).color, behind(element)].map(light);
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const name = element.className || element.tagName;
-    found[name] = Math.min(found[name] ?? 99, ratio);
-  }
-  return found;
-}"""
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_colour_can_be_read(theme: str, browser: Browser) -> None:
     with editor_page(browser, theme=theme) as at:
@@ -397,7 +390,7 @@ def test_every_colour_can_be_read(theme: str, browser: Browser) -> None:
         at.page.keyboard.press("Enter")
         type_slowly(at.page, "device.")
         expect(at.page.locator(".cm-completionInfo")).to_be_visible()
-        found: dict[str, Any] = at.page.evaluate(CONTRASTS)
+        found: dict[str, Any] = contrasts(at.page)
         kinds = {name for name in found if name.startswith("hl-")}
         assert kinds == {
             f"hl-{kind}"

@@ -56,6 +56,33 @@ def test_ctrl_c_stops_every_process(tmp_path: Path) -> None:
     assert not is_up(demo.address)
 
 
+def ended(demo: Demo, run: str, seconds: float = 60) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (seen := ask(demo, f"runs/{run}/"))["finished_at"]:
+        assert time.monotonic() < deadline, seen["state"]
+        time.sleep(0.1)
+    return seen
+
+
+def test_a_claim_is_allocated_as_in_a_cluster_of_ones_own(tmp_path: Path) -> None:
+    with running_demo(tmp_path) as demo:
+        entry = (tmp_path / "clusters.yaml").read_text("utf-8")
+        assert "writer" not in entry  # the default, whatever that is
+        wanted = {"cluster": "demo", "namespace": "team-a", "claim_name": "train-4gpu"}
+        run = ended(demo, ask(demo, "runs/", wanted)["id"])
+        assert run["state"] == "done", run["reason"]
+        (carrier, pin, removal) = run["patch"]
+        assert carrier["request"] == "POST /api/v1/namespaces/team-a/pods"
+        assert pin["body"]["status"]["reservedFor"][0]["apiGroup"] == "dra-portal.io"
+        assert removal["request"].startswith("DELETE /api/v1/namespaces/team-a/pods/")
+        planned = [r["device"] for r in run["plan"]["devices"]["results"]]
+        claim = ask(demo, "claims/?cluster=demo&q=train-4gpu")["results"][0]
+        assert (claim["name"], claim["state"]) == ("train-4gpu", "reserved")
+        assert len(planned) == 4
+        pods = ask(demo, "pods/?cluster=demo&q=carrier")["results"]
+        assert pods == []
+
+
 def test_a_dump_is_shown_and_never_written_to(tmp_path: Path) -> None:
     items = generate(nodes=2)
     dump = tmp_path / "customer.json"

@@ -23,6 +23,7 @@ ARGUMENTS: dict[str, object] = {
     "device": "x",
     "kind": "Node",
     "pk": uuid.UUID(int=1),
+    "draft": uuid.UUID(int=1),
 }
 
 
@@ -95,6 +96,7 @@ WRITES = [
     ("run-cancel", f"/c/demo/runs/{uuid.UUID(int=1)}/cancel/"),
     ("api-runs", "/api/v1/runs/"),
     ("api-run-cancel", f"/api/v1/runs/{uuid.UUID(int=1)}/cancel/"),
+    ("api-objects-create", "/api/v1/clusters/demo/claims/"),
 ]
 
 

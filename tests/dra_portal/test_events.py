@@ -53,7 +53,7 @@ def test_a_change_of_a_kind_is_told_once_with_its_seq(watched: Cluster) -> None:
 
     assert asyncio.run(later()) == [
         "retry: 3000\n\n",
-        "id: 7.0\nevent: ResourceClaim\ndata: 7\n\n",
+        "id: 7.0.0\nevent: ResourceClaim\ndata: 7\n\n",
     ]
 
 
@@ -67,16 +67,16 @@ def test_what_is_newer_than_the_page_is_told_at_once(watched: Cluster) -> None:
         await sync_to_async(connections.close_all)()
         return said
 
-    assert asyncio.run(first())[1:] == ["id: 5.0\nevent: Node\ndata: 5\n\n"]
+    assert asyncio.run(first())[1:] == ["id: 5.0.0\nevent: Node\ndata: 5\n\n"]
 
 
-@pytest.mark.parametrize("text", ["", "7", "7.x", "-1.2", "1.2.3", "9" * 40 + ".1"])
+@pytest.mark.parametrize("text", ["", "7", "7.x", "-1.2", "1.2", "9" * 40 + ".1.1"])
 def test_a_mark_that_is_none_is_ignored(text: str) -> None:
     assert Mark.read(text) is None
 
 
 def test_a_mark_reads_what_it_writes() -> None:
-    assert Mark.read(str(Mark(12, 3))) == Mark(12, 3)
+    assert Mark.read(str(Mark(12, 3, 4))) == Mark(12, 3, 4)
 
 
 def test_another_clusters_changes_are_not_told(watched: Cluster) -> None:

@@ -47,7 +47,7 @@ def test_the_overview_lists_claims_that_wait_and_pools_that_cannot_be_used(
 def test_the_overview_costs_the_same_queries_for_any_cluster(
     demo: Cluster, viewer: Client, django_assert_max_num_queries: Queries
 ) -> None:
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(25):
         viewer.get("/c/demo/")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import time
 from collections.abc import Iterator
@@ -17,12 +16,10 @@ from structlog.testing import capture_logs
 from claims.models import ResourceClaim
 from cluster.standin.generator import generate
 from cluster.standin.server import StandinServer
-from dra_portal.watching import Watching
 from inventory.mirror import store
 from inventory.models import Cluster, Device, Node, WatchState
 from tests.dra_portal.watched import (
-    FAST,
-    OPTIONS,
+    ALL,
     Running,
     clusters_of,
     equal,
@@ -31,19 +28,10 @@ from tests.dra_portal.watched import (
     watch,
     write_clusters,
 )
-from tests.inventory.mirror.worlds import (
-    ChangingWorld,
-    Follower,
-    claim,
-    make,
-    pod,
-    rule,
-    slice_,
-)
+from tests.inventory.mirror.equality import Follower
+from tests.inventory.mirror.worlds import ChangingWorld, claim, make, pod, rule, slice_
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-ALL = {"resource.k8s.io": ("v1", "v1beta2"), "scheduling.k8s.io": ("v1alpha2",)}
 
 
 @pytest.fixture
@@ -346,66 +334,3 @@ def test_a_kind_that_vanishes_from_discovery_leaves_nothing(
             eventually(equal(other))
             eventually(lambda: states()["DeviceTaintRule"] == "not served")
     assert not Device.objects.filter(tainted=True).exists()
-
-
-# --- dumps --------------------------------------------------------------------
-
-
-def write_dump(path: Path, *objects: dict[str, Any]) -> None:
-    dump = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-    path.write_text(json.dumps(dump), encoding="utf-8")
-
-
-def test_a_dump_is_read_and_read_again_when_it_changes(tmp_path: Path) -> None:
-    dump = tmp_path / "dump.json"
-    write_dump(dump, slice_("a"), claim("c", "gpu-0"))
-    path = write_clusters(tmp_path, "- {name: file, dump: [dump.json]}\n")
-    with watch(path):
-        eventually(lambda: set(states("file").values()) == {"static"})
-        assert Device.objects.get(name="gpu-0").state == "in use"
-        # Somebody edits the file and leaves the resourceVersion as it is.
-        write_dump(dump, slice_("a", devices=["gpu-0", "gpu-1", "gpu-2"]))
-        eventually(lambda: Device.objects.count() == 3)
-        eventually(lambda: not ResourceClaim.objects.exists())
-    cluster = Cluster.objects.get()
-    assert (cluster.read_only, cluster.source) == (True, "dump")
-    assert cluster.origin == "dump.json"
-
-
-def test_a_broken_dump_is_one_sentence_until_it_is_mended(tmp_path: Path) -> None:
-    dump = tmp_path / "dump.json"
-    dump.write_text('{"kind": "List", "items": [', encoding="utf-8")
-    path = write_clusters(tmp_path, "- {name: file, dump: [dump.json]}\n")
-    with watch(path):
-        eventually(lambda: "dump.json" in Cluster.objects.get().error)
-        write_dump(dump, slice_("a"))
-        eventually(lambda: Cluster.objects.get().error == "")
-        assert Device.objects.count() == 2
-
-
-def test_items_of_a_dump_that_are_left_out_are_told(tmp_path: Path) -> None:
-    write_dump(tmp_path / "dump.json", slice_("a"), {"kind": "Node"})
-    path = write_clusters(tmp_path, "- {name: file, dump: [dump.json]}\n")
-    with watch(path):
-        eventually(lambda: Cluster.objects.get().error != "")
-    assert Cluster.objects.get().error.startswith("1 item was left out: dump.json")
-    assert Device.objects.count() == 2
-
-
-# --- once ---------------------------------------------------------------------
-
-
-def test_once_lists_everything_and_returns(
-    server: StandinServer, tmp_path: Path
-) -> None:
-    server.store.load(generate(nodes=2))
-    watching = Watching(clusters_of(server, tmp_path), times=FAST, options=OPTIONS)
-    assert watching.run_once() == []
-    equal(server)()
-    assert set(states().values()) == {"stopped"}
-
-
-def test_once_tells_what_failed(tmp_path: Path) -> None:
-    text = "- {name: a, kubeconfig: not-there}\n- {name: b, dump: [nothing.json]}\n"
-    failures = Watching(write_clusters(tmp_path, text)).run_once()
-    assert [failure.partition(":")[0] for failure in failures] == ["a", "b"]

@@ -18,10 +18,13 @@ from cluster.reflector import Options
 from cluster.standin.server import StandinServer
 from dra_portal.watching import Times, Watching, WatchLock
 from inventory.models import Cluster, WatchState
-from tests.inventory.mirror.worlds import assert_mirror_equals_server
+from tests.inventory.mirror.equality import assert_mirror_equals_server
 
 FAST = Times(tick=0.05, lock=0.05, discovery=0.3, poll=0.05, prune=0.5)
 OPTIONS = Options(batch_seconds=0.02, poll_seconds=0.05, refused_seconds=0.3)
+
+ALL = {"resource.k8s.io": ("v1", "v1beta2"), "scheduling.k8s.io": ("v1alpha2",)}
+"""Versions that a stand-in serves for every kind to be mirrored."""
 
 
 def write_clusters(folder: Path, text: str) -> Path:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from django.templatetags.static import static
 from django.utils import timezone
@@ -23,6 +24,7 @@ _MONO = mark_safe(' class="mono"')  # a constant
 type Html = SafeString
 
 
+@lru_cache(maxsize=1024)  # a page has dozens, and finding the sprite's address is slow
 def icon(name: str, label: str = "") -> Html:
     """An icon of the sprite; without ``label`` it is decoration."""
     href = f"{static('icons.svg')}#{name}"

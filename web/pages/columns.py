@@ -24,7 +24,10 @@ class Column:
     attribute path (default: ``name``) or a function of the row. ``cell`` overrides
     how it looks and must return escaped HTML (``web.pages.cells``). ``sort`` holds
     the ``order_by`` fields; empty: not sortable. ``href`` makes the cell a link.
-    ``shown=False``: only when the user asks for it with ``?cols=``.
+    ``shown=False``: only when the user asks for it with ``?cols=``; ``if_any``: then, or
+    when some row of the page has a value; ``on_page=False``: then, and in exports.
+    ``flexible``: cut to the room there is, so that
+    what stands beside it stays in view.
     """
 
     name: str
@@ -36,20 +39,28 @@ class Column:
     href: Callable[[Any], str] | None = None
     title: str = ""
     shown: bool = True
+    if_any: bool = False
+    on_page: bool = True
+    flexible: bool = False
     exported: bool = True
 
     @property
     def css(self) -> str:
         """Classes of the column's cells."""
-        return {"number": "num", "age": "num age", "badge": "state-cell"}.get(
+        kind = {"number": "num", "age": "num age", "badge": "state-cell"}.get(
             self.kind, self.kind
         )
+        return f"{kind} flexible" if self.flexible else kind
 
     def get(self, row: Any) -> Any:
         """The plain value."""
         if callable(self.value):
             return self.value(row)
         return attrgetter(self.value or self.name)(row)
+
+    def is_blank(self, row: Any) -> bool:
+        """Whether its cell of ``row`` would say nothing."""
+        return self.get(row) in (None, "", cells.NOTHING)
 
     def render(self, row: Any) -> str:
         """The cell's HTML."""
@@ -59,7 +70,9 @@ class Column:
         if value is None or value == "":
             return cells.NOTHING
         if self.href is not None:
-            return cells.link(self.href(row), value, mono=self.kind == "mono")
+            hint = str(value) if self.flexible else ""
+            href = self.href(row)
+            return cells.link(href, value, mono=self.kind == "mono", title=hint)
         match self.kind:
             case "mono":
                 return cells.mono(value)

@@ -1,1 +1,3 @@
+"""Tags and filters of all templates."""
+
 from __future__ import annotations

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 
 from web import highlight
 from web.doors import Role, role_of
+from web.namespaces import may_write_in
 from web.pages import cells
 from web.pages.addresses import with_parameters
 
@@ -69,6 +70,13 @@ def may(context: template.Context, role: str) -> bool:
     """``{% may "operator" as can_run %}``."""
     held = role_of(context["request"].user)
     return held is not None and held.includes(Role(role))
+
+
+@register.simple_tag(takes_context=True)
+def may_write(context: template.Context, namespace: str) -> bool:
+    """``{% may_write object.namespace as can_delete %}``, in the page's cluster."""
+    user = context["request"].user
+    return may_write_in(user, role_of(user), context["cluster"].name, namespace)
 
 
 @register.filter

@@ -23,6 +23,13 @@ class Command(BaseCommand):
             "--nodes", type=int, default=20, help="of the stand-in cluster"
         )
         parser.add_argument(
+            "--feature-gate",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="on in that cluster, as in DRADerivedAttributes; may be repeated",
+        )
+        parser.add_argument(
             "dump", nargs="*", type=Path, help="kubectl get -o json files"
         )
 
@@ -33,6 +40,7 @@ class Command(BaseCommand):
                 port=options["port"],
                 dumps=options["dump"],
                 nodes=options["nodes"],
+                gates=options["feature_gate"],
                 directory=settings.VAR_DIR,
             )
         except DemoError as error:

@@ -6,6 +6,7 @@ import signal
 import threading
 from argparse import ArgumentParser
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -14,6 +15,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from cluster.errors import ConfigError
+from dra_portal import alive, metrics
 from dra_portal.watching import AlreadyWatchedError, Watching
 
 
@@ -37,7 +39,10 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         path = options["clusters"] or Path(settings.CLUSTERS_FILE)
-        watching = Watching(path)
+        if not options["once"]:
+            metrics.begin()
+            metrics.listen()
+        watching = Watching(path, tell_alive=partial(alive.touch, "watch"))
         try:
             if options["once"]:
                 self._once(watching)
