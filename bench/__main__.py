@@ -9,6 +9,14 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+SERVED: Final = {
+    "bench.runs": {
+        "DRA_PORTAL_DATABASE": "DRA_PORTAL_BENCH_DATABASE",
+        "DRA_PORTAL_BROKER": "DRA_PORTAL_BENCH_BROKER",
+    }
+}
+"""Parts that need servers: which setting comes from which variable."""
+
 
 def run(module: str, *arguments: str) -> int:
     with tempfile.TemporaryDirectory(prefix="dra-portal-bench-") as name:
@@ -20,11 +28,19 @@ def run(module: str, *arguments: str) -> int:
             "DRA_PORTAL_BROKER": "memory://localhost",
             "DRA_PORTAL_LOG_LEVEL": "WARNING",
         }
+        if module in SERVED:
+            if not all(os.environ.get(name) for name in SERVED[module].values()):
+                named = " and ".join(SERVED[module].values())
+                print(f"bench: {module} was left out; set {named} for it")
+                return 0
+            env |= {key: os.environ[name] for key, name in SERVED[module].items()}
+            env["DRA_PORTAL_QUEUE"] = f"bench-{os.getpid()}"
         command = [sys.executable, "-m", module, *arguments, name]
         return subprocess.run(command, env=env, check=False).returncode
 
 
 PARTS: Final[dict[str, list[tuple[str, ...]]]] = {
+    "authoring": [("bench.authoring", "5000")],
     "cel": [
         ("bench.cel", "compile"),
         ("bench.cel", "select"),
@@ -36,6 +52,10 @@ PARTS: Final[dict[str, list[tuple[str, ...]]]] = {
         ("bench.engine", "cap", "5000"),
         ("bench.engine", "mig", "100"),
     ],
+    "whatif": [("bench.whatif", "5000")],
+    "audits": [("bench.audits", "11250")],
+    "history": [("bench.history", "5000")],
+    "runs": [("bench.runs", "100")],
     "portal": [("bench.portal", "200"), ("bench.portal", "2000")],
 }
 

@@ -209,7 +209,7 @@ def snapshot(kind: str, nodes: int) -> Snapshot:
 # --- claims ---
 
 
-def _exactly(name: str, cls: str, count: int, *expressions: str, **fields: Any) -> Json:
+def exactly(name: str, cls: str, count: int, *expressions: str, **fields: Any) -> Json:
     body: Json = {
         "deviceClassName": cls,
         "allocationMode": "ExactCount",
@@ -222,7 +222,7 @@ def _exactly(name: str, cls: str, count: int, *expressions: str, **fields: Any) 
 
 
 def _alternative(name: str, count: int, expression: str) -> Json:
-    body: Json = _exactly(name, "gpu.nvidia.com", count, expression)["exactly"]
+    body: Json = exactly(name, "gpu.nvidia.com", count, expression)["exactly"]
     return {"name": name} | body
 
 
@@ -249,9 +249,9 @@ _SHARE: Final = {"capacity": {"requests": {"memory": "39500Mi", "cores": "20"}}}
 
 CLAIMS: Final[dict[str, dict[str, ResourceClaim]]] = {
     "gpu": {
-        "1 GPU": claim(_exactly("gpu", "gpu.nvidia.com", 1, f"{_WANT} && {_BIG}")),
+        "1 GPU": claim(exactly("gpu", "gpu.nvidia.com", 1, f"{_WANT} && {_BIG}")),
         "4 GPUs on one PCIe root": claim(
-            _exactly("gpus", "gpu.nvidia.com", 4, _WANT),
+            exactly("gpus", "gpu.nvidia.com", 4, _WANT),
             constraints=[{"matchAttribute": "resource.kubernetes.io/pcieRoot"}],
         ),
         "first available of 3": claim(
@@ -268,25 +268,25 @@ CLAIMS: Final[dict[str, dict[str, ResourceClaim]]] = {
                 ],
             }
         ),
-        "all GPUs": claim(_exactly("all", "gpu.nvidia.com", 0, _WANT)),
+        "all GPUs": claim(exactly("all", "gpu.nvidia.com", 0, _WANT)),
     },
     "cap": {
-        "one share": claim(_exactly("share", "gpu.nvidia.com", 1, _CUDA, **_SHARE)),
+        "one share": claim(exactly("share", "gpu.nvidia.com", 1, _CUDA, **_SHARE)),
         "4 shares of different GPUs": claim(
-            _exactly("share", "gpu.nvidia.com", 4, _CUDA, **_SHARE),
+            exactly("share", "gpu.nvidia.com", 4, _CUDA, **_SHARE),
             constraints=[{"distinctAttribute": "gpu.nvidia.com/uuid"}],
         ),
     },
     "mig": {
         "one 3g": claim(
-            _exactly("mig", "mig.nvidia.com", 1, f'{_A}.profile == "3g.71gb"')
+            exactly("mig", "mig.nvidia.com", 1, f'{_A}.profile == "3g.71gb"')
         ),
         "3g + 2g + 2 × 1g of one GPU": claim(
-            _exactly("a", "mig.nvidia.com", 1, f'{_A}.profile == "3g.71gb"'),
-            _exactly("b", "mig.nvidia.com", 1, f'{_A}.profile == "2g.35gb"'),
-            _exactly("c", "mig.nvidia.com", 2, f'{_A}.profile == "1g.18gb"'),
+            exactly("a", "mig.nvidia.com", 1, f'{_A}.profile == "3g.71gb"'),
+            exactly("b", "mig.nvidia.com", 1, f'{_A}.profile == "2g.35gb"'),
+            exactly("c", "mig.nvidia.com", 2, f'{_A}.profile == "1g.18gb"'),
             constraints=[{"matchAttribute": "gpu.nvidia.com/parentUUID"}],
         ),
     },
 }
-ONE_GPU: Final = _exactly("gpu", "gpu.nvidia.com", 1)
+ONE_GPU: Final = exactly("gpu", "gpu.nvidia.com", 1)

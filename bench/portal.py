@@ -48,6 +48,7 @@ PAGES = [
     ("templates", "/c/bench/templates/"),
     ("pods", "/c/bench/pods/"),
     ("runs", "/c/bench/runs/"),
+    ("what-if: the builder", "/c/bench/what-if/"),
     ("search", "/c/bench/search/?q=00017"),
     ("clusters", "/clusters/"),
     ("API: devices, 100 a page", "/api/v1/devices/?cluster=bench"),

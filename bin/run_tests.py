@@ -1,5 +1,9 @@
 """Run lint and every test, with the services they need.
 
+Lint, the frontend's check and the browser tests run one after another beside the other
+tests: each waits for something most of the time. What they print comes when they end,
+and the first that fails ends all.
+
 Chromium, openssl, Redis and PostgreSQL are installed with apt where they are missing and
 we may; what is missing and may not be installed is named. Redis and PostgreSQL
 are started only if none answers, in a directory that goes away afterwards.
@@ -11,17 +15,24 @@ import contextlib
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-# Three on two cores: many tests wait for a server, a worker or a watch.
-PARALLEL = ("-n", "3", "--dist", "worksteal")
+# Two on two cores: lint and the browser tests run beside them, and tests with time
+# limits of their own need some air.
+PARALLEL = ("-n", "2", "--dist", "worksteal")
+BROWSER_TESTS = "tests/browser"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 POSTGRES_URL = os.environ.get(
     "DRA_PORTAL_TEST_DATABASE", "postgresql://postgres@127.0.0.1:5432/dra_portal"
@@ -156,25 +167,112 @@ def postgres() -> Iterator[None]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def run(name: str, command: list[str]) -> None:
-    say(name)
-    started = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, check=False)
-    say(f"{name}: {time.monotonic() - started:.0f} s")
-    if done.returncode:
-        sys.exit(done.returncode)
+def keep_bytecode() -> None:
+    """Tests start dozens of processes; without bytecode each compiles 1,500 modules."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        kept = str(ROOT / "var" / "pycache")
+        os.environ.setdefault("PYTHONPYCACHEPREFIX", kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``live``: what it prints is shown as it comes, not when it ends."""
+
+    name: str
+    command: list[str]
+    live: bool = False
+
+
+class Lanes:
+    """Lanes run beside each other, the steps of one lane one after another."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._stopped = False
+
+    def run(self, *lanes: list[Step]) -> bool:
+        """Whether every step succeeded; the first that does not ends all."""
+        # A background job ignores it, and so would all that is started here.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            try:
+                return all([*pool.map(self._run_lane, lanes)])
+            except BaseException:
+                self._stop()
+                raise
+            finally:
+                signal.signal(signal.SIGINT, before)
+
+    def _run_lane(self, steps: list[Step]) -> bool:
+        for step in steps:
+            with tempfile.TemporaryFile() as kept:
+                if not self._run_step(step, None if step.live else kept):
+                    return False
+        return True
+
+    def _run_step(self, step: Step, output: IO[bytes] | None) -> bool:
+        started = time.monotonic()
+        with self._lock:
+            if self._stopped:
+                return False
+            # A group of its own: what it starts is stopped with it.
+            process = subprocess.Popen(
+                step.command,
+                cwd=ROOT,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+            self._running.append(process)
+        say(step.name)
+        succeeded = process.wait() == 0
+        with self._lock:
+            self._running.remove(process)
+            if self._stopped:
+                return False
+            show(output)
+            result = "" if succeeded else ", failed"
+            say(f"{step.name}: {time.monotonic() - started:.0f} s{result}")
+        if not succeeded:
+            self._stop()
+        return succeeded
+
+    def _stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGINT)
+
+
+def show(output: IO[bytes] | None) -> None:
+    """What a step has printed, in one piece below the dots of the tests."""
+    if output is not None:
+        output.seek(0)
+        text = output.read().decode(errors="replace").rstrip()
+        print(f"\n{text}" if text else "", file=sys.stderr, flush=True)
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     (ROOT / "var").mkdir(exist_ok=True)
+    keep_bytecode()
     if packages := missing_packages():
         install(packages)
     pytest = [str(ROOT / ".venv/bin/pytest"), "-q"]
+    beside = [
+        Step("lint", [str(ROOT / "bin/lint")]),
+        Step("frontend", [str(ROOT / "bin/frontend"), "check"]),
+        Step("browser tests", [*pytest, BROWSER_TESTS]),
+    ]
+    others = [*pytest, *PARALLEL, f"--ignore={BROWSER_TESTS}"]
+    tests = Step("tests", others, live=True)
+    started = time.monotonic()
     with redis(), postgres():
-        run("lint", [str(ROOT / "bin/lint")])
-        run("frontend", [str(ROOT / "bin/frontend"), "check"])
-        run("tests", [*pytest, *PARALLEL, "-m", "not browser"])
-        run("browser tests", [*pytest, "-m", "browser"])
+        succeeded = Lanes().run([tests], beside)
+    say(f"{'done' if succeeded else 'failed'} after {time.monotonic() - started:.0f} s")
+    sys.exit(not succeeded)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
 sys.path.insert(0, str(ROOT))
 
 from tests.running_demo import chromium  # noqa: E402  # after the path is set
@@ -41,7 +42,14 @@ def main(address: str) -> None:
             page.goto(f"{address}{path}")
             page.wait_for_load_state("load")
             page.wait_for_timeout(1500)  # cards that are asked for after the page
-            page.screenshot(path=ROOT / "docs" / "images" / f"{name}.png")
+            page.screenshot(path=IMAGES / f"{name}.png")
+        page.goto(f"{address}/c/demo/what-if/?drain=gpu-h100-01")
+        page.get_by_role("button", name="Run", exact=True).click()
+        answer = page.wait_for_selector(".wi-answer", timeout=60_000)
+        assert answer is not None
+        answer.evaluate("element => window.scrollTo(0, element.offsetTop - 64)")
+        page.wait_for_timeout(1500)
+        page.screenshot(path=IMAGES / "what-if.png")
         browser.close()
 
 

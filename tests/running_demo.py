@@ -26,6 +26,7 @@ class Demo:
     password: str
     token: str
     process: subprocess.Popen[str]
+    directory: Path
 
 
 def free_port() -> int:
@@ -86,6 +87,7 @@ def running_demo(
             password=(directory / "password").read_text("utf-8"),
             token=(directory / "token").read_text("utf-8"),
             process=process,
+            directory=directory,
         )
     finally:
         if process.poll() is None:
