@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -56,10 +57,11 @@ def test_ctrl_c_stops_every_process(tmp_path: Path) -> None:
     assert not is_up(demo.address)
 
 
-def ended(demo: Demo, run: str, seconds: float = 60) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (seen := ask(demo, f"runs/{run}/"))["finished_at"]:
-        assert time.monotonic() < deadline, seen["state"]
+def ask_until(demo: Demo, path: str, is_so: Callable[[Any], bool]) -> Any:
+    """What the address answers once ``is_so``: the watch and the workers take a moment."""
+    deadline = time.monotonic() + 60
+    while not is_so(seen := ask(demo, path)):
+        assert time.monotonic() < deadline, seen
         time.sleep(0.1)
     return seen
 
@@ -69,18 +71,23 @@ def test_a_claim_is_allocated_as_in_a_cluster_of_ones_own(tmp_path: Path) -> Non
         entry = (tmp_path / "clusters.yaml").read_text("utf-8")
         assert "writer" not in entry  # the default, whatever that is
         wanted = {"cluster": "demo", "namespace": "team-a", "claim_name": "train-4gpu"}
-        run = ended(demo, ask(demo, "runs/", wanted)["id"])
+        started = ask(demo, "runs/", wanted)["id"]
+        run = ask_until(demo, f"runs/{started}/", lambda run: bool(run["finished_at"]))
         assert run["state"] == "done", run["reason"]
         (carrier, pin, removal) = run["patch"]
         assert carrier["request"] == "POST /api/v1/namespaces/team-a/pods"
         assert pin["body"]["status"]["reservedFor"][0]["apiGroup"] == "dra-portal.io"
         assert removal["request"].startswith("DELETE /api/v1/namespaces/team-a/pods/")
         planned = [r["device"] for r in run["plan"]["devices"]["results"]]
-        claim = ask(demo, "claims/?cluster=demo&q=train-4gpu")["results"][0]
-        assert (claim["name"], claim["state"]) == ("train-4gpu", "reserved")
         assert len(planned) == 4
-        pods = ask(demo, "pods/?cluster=demo&q=carrier")["results"]
-        assert pods == []
+
+        def is_reserved(claims: Any) -> bool:
+            return [claim["state"] for claim in claims["results"]] == ["reserved"]
+
+        ask_until(demo, "claims/?cluster=demo&q=train-4gpu", is_reserved)
+        ask_until(
+            demo, "pods/?cluster=demo&q=carrier", lambda pods: not pods["results"]
+        )
 
 
 def test_a_dump_is_shown_and_never_written_to(tmp_path: Path) -> None:
