@@ -50,8 +50,9 @@ class RemoveNodes(NodeEdit, frozen=True, tag="removeNodes"):
 class AddNodes(Part, frozen=True, tag_field="edit", tag="addNodes"):
     """Nodes like one that exists, with copies of its own slices.
 
-    They are ready, take pods, and their devices have no taints. Their names are
-    ``prefix`` (by default the node's name) and a number.
+    They are ready, take pods, and their devices have no taints; of the node's own taints
+    they have those that belong to its kind. Their names are ``prefix`` (by default the
+    node's name) and a number.
     """
 
     like: Name

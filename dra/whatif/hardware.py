@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from dra.objects import (
     DeviceCapacity,
     DeviceTaint,
     Node,
+    NodeSpec,
     ResourceSlice,
     read,
 )
@@ -23,6 +25,14 @@ from dra.whatif.choosing import Chosen
 from dra.whatif.edits import AddNodes, ChangeDevices, Untaint
 from dra.whatif.errors import ScenarioError
 from dra.whatif.parts import Json, TaintSpec
+
+_TAINTS_OF_A_STATE: Final = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "dra-portal.io/",
+)
+"""Taints that a node has for a while (cordoned, not ready, in quarantine); others say
+what kind of node it is, and the next one of the kind has them too."""
 
 
 def changed_slices(
@@ -189,6 +199,11 @@ def _copied_node(like: Node, name: str) -> Node:
         replace(c, status="True") if c.type == "Ready" else c
         for c in like.status.conditions or ()
     ]
+    lasting = [
+        taint
+        for taint in like.spec.taints or ()
+        if not taint.key.startswith(_TAINTS_OF_A_STATE)
+    ]
     return Node(
         metadata=replace(
             like.metadata,
@@ -197,6 +212,7 @@ def _copied_node(like: Node, name: str) -> Node:
             labels=labels or None,
             deletion_timestamp=None,
         ),
+        spec=NodeSpec(taints=lasting or None),
         status=replace(like.status, conditions=conditions or None),
     )
 

@@ -67,6 +67,30 @@ def test_nodes_like_an_existing_one_bring_its_devices_without_their_taints():
     }
 
 
+def test_nodes_like_an_existing_one_have_the_taints_of_its_kind_only():
+    kind = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+    passing = [
+        {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"},
+        {"key": "node.cloudprovider.kubernetes.io/shutdown", "effect": "NoSchedule"},
+        {"key": "dra-portal.io/quarantine-1", "effect": "NoSchedule"},
+    ]
+    like = {
+        **node("n1"),
+        "spec": {"unschedulable": True, "taints": [kind, *passing]},
+    }
+    snapshot = cluster(like, piece("n1-slice", device("x"), pool="n1", nodeName="n1"))
+
+    found = simulate(
+        snapshot, read_scenario({"edits": [{"edit": "addNodes", "like": "n1"}]})
+    )
+
+    made = found.after.nodes["n1-copy-1"].spec
+    assert not made.unschedulable
+    assert [(t.key, t.value) for t in made.taints or ()] == [
+        ("nvidia.com/gpu", "present")
+    ]
+
+
 def test_pools_of_several_nodes_are_not_copied_and_that_is_said():
     snapshot = cluster(
         node("n1"), node("n2"),
