@@ -41,7 +41,8 @@ def _wrong(passing: FindingPass) -> str:
     verb = "is" if wrong == 1 else "are"
     things = f"{count(wrong, 'thing')} {verb} wrong"
     if not passing.errors:
-        return f"{things}, nothing of it serious."
+        none = "and it is not serious" if wrong == 1 else "none of them serious"
+        return f"{things}, {none}."
     if passing.errors == wrong:
         if wrong == 1:
             return f"{things}, and it is serious."
