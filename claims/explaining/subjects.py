@@ -50,8 +50,9 @@ class Subject:
         """Equal for the same question about the same text of the claims."""
         to_be_made = self.to_be_made
         return (
-            *((c.metadata.uid, c.metadata.resource_version) for c in self.existing),
-            *((c.metadata.uid, c.metadata.resource_version) for c in self.allocated),
+            *map(_version_of, self.existing),
+            "allocated",
+            *map(_version_of, self.allocated),
             (self.pod, _encode(to_be_made)) if to_be_made else None,
             self.node_names,
         )
@@ -165,6 +166,13 @@ def _subject(pod: Pod, needs: Needs) -> Subject:
         own_rules=needs.own_rules,
         problem=needs.problem,
     )
+
+
+def _version_of(claim: ResourceClaim) -> tuple[str, ...]:
+    """One state of one claim. By name too: in a dump that somebody wrote by hand, claims
+    have neither uid nor version."""
+    meta = claim.metadata
+    return (meta.namespace, meta.name, meta.uid, meta.resource_version)
 
 
 def _readable(snapshot: Snapshot, namespace: str, name: str) -> ResourceClaim:

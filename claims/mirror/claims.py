@@ -17,8 +17,20 @@ from claims.mirror.columns import (
     request_rows,
     template_columns,
 )
-from claims.mirror.recording import Held, held_by, record_deleted, record_written
-from claims.mirror.states import held_devices, running_pods, template_names
+from claims.mirror.recording import (
+    Held,
+    held_by,
+    record_deleted,
+    record_written,
+    users_by,
+)
+from claims.mirror.states import (
+    POD_GROUPS,
+    held_devices,
+    running_pods,
+    template_names,
+    used_by_running,
+)
 from dra import objects
 from dra.names import PoolKey
 from dra.salvage import Salvaged, salvage_claim
@@ -110,18 +122,24 @@ class _ClaimDerivation(Derivation):
         templates = template_names(
             self.writer.cluster_id, {(row.namespace, row.name) for row, _ in rows}
         )
+        groups = used_by_running(
+            self.writer.cluster_id,
+            {(row.namespace, row.name) for row, claim in claims if _of_groups(claim)},
+        )
         for row, claim in claims:
             row.state = claim_state(
                 deleting=row.deleting,
                 allocated=row.allocated,
                 reserved=row.consumer_count > 0,
-                running=any(uid in running for uid in _pod_uids(claim)),
+                running=any(uid in running for uid in _pod_uids(claim))
+                or (row.namespace, row.name) in groups,
             )
             row.template_name = templates.get((row.namespace, row.name), "")
 
     def written(self, rows: Sequence[Written]) -> None:
         rows = [Written(w.row, _known_of(w.row, w.object), w.before) for w in rows]
-        before = held_by({w.row.pk for w in rows if w.before is not None})
+        known = {w.row.pk for w in rows if w.before is not None}
+        before, users = held_by(known), users_by(known)
         children: list[tuple[type[Model], Callable[[Any], Iterable[Columns]]]] = [
             (models.ClaimRequest, lambda claim: request_rows(claim.spec)),
             (models.AllocatedDevice, device_rows),
@@ -131,7 +149,7 @@ class _ClaimDerivation(Derivation):
             _replace_children(self.writer, child, "claim_id", rows, rows_of)
         after = held_by({w.row.pk for w in rows})
         self._changed(before ^ after)
-        record_written(self.recorder, rows, before, after)
+        record_written(self.recorder, rows, before, after, users)
 
     def deleting(self, rows: Sequence[Known]) -> None:
         gone = held_by({known.pk for known in rows})
@@ -162,6 +180,11 @@ def _pod_uids(claim: objects.ResourceClaim) -> list[str]:
         for consumer in claim.status.reserved_for or ()
         if consumer.resource == "pods"
     ]
+
+
+def _of_groups(claim: objects.ResourceClaim) -> bool:
+    """Whether the claim is reserved for pod groups."""
+    return any(c.resource == POD_GROUPS for c in claim.status.reserved_for or ())
 
 
 def _replace_children(

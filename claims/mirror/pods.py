@@ -159,12 +159,15 @@ class _PodDerivation(Derivation):
             batch_size=500,
         )
         after = self._entries({w.row.pk for w in rows})
-        self.names.update((entry[1], entry[2]) for entry in before ^ after)
+        changed: set[int] = set()
         for w in rows:
             now = (w.row.uid, _runs(w.row.phase, w.row.node_name))
             then = (w.before.uid, _runs(*w.before.remembered)) if w.before else None
             if now != then:
                 self.uids.update(uid for uid, _ in (now, then or now))
+                changed.add(w.row.pk)
+        entries = (before ^ after) | {entry for entry in after if entry[0] in changed}
+        self.names.update((entry[1], entry[2]) for entry in entries)
 
     def deleting(self, rows: Sequence[Known]) -> None:
         entries = self._entries({known.pk for known in rows})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from claims.history.lifecycle import CLAIM, Facts, happened
-from claims.models import AllocatedDevice, ResourceClaim
+from claims.models import AllocatedDevice, ClaimConsumer, ResourceClaim
 from cluster.writeback import pins
 from dra import objects
 from inventory.choices import Happened
@@ -43,19 +43,47 @@ def held_by(pks: Collection[int]) -> set[Held]:
     return {Held(*values) for values in rows.values_list(*Held._fields)}
 
 
+def users_by(pks: Collection[int]) -> dict[int, set[str]]:
+    """Who claims are reserved for, by primary key of the claim: what tells consumers
+    apart."""
+    found: dict[int, set[str]] = {}
+    if pks:
+        rows = ClaimConsumer.objects.filter(claim_id__in=pks)
+        for pk, *user in rows.values_list("claim_id", "resource", "name", "uid"):
+            found.setdefault(pk, set()).add("/".join(user))
+    return found
+
+
 def record_written(
     recorder: Recorder,
     rows: Sequence[Written],
     before: Collection[Held],
     after: Collection[Held],
+    users: Mapping[int, set[str]],
 ) -> None:
-    """Claims that were inserted or updated; ``object`` of a row is what is known of it."""
+    """Claims that were inserted or updated; ``object`` of a row is what is known of it.
+
+    ``users`` are those of :func:`users_by` before.
+    """
     names = {w.row.pk: Name(w.row.namespace, w.row.name, w.row.uid) for w in rows}
     was, now = _by_claim(before), _by_claim(after)
+    now_users = users_by({pk for pk in names if pk in users})
     for w in rows:
         mine, theirs = now.get(w.row.pk, []), was.get(w.row.pk, [])
-        _record_claim(recorder, w, mine, moved=set(mine) != set(theirs))
-    gone, came = set(before) - set(after), set(after) - set(before)
+        _record_claim(
+            recorder,
+            w,
+            mine,
+            moved=set(mine) != set(theirs),
+            handed_over=now_users.get(w.row.pk, set()).isdisjoint(
+                users.get(w.row.pk, ())
+            ),
+        )
+    # A device that was let go and got back between two looks is held by the same row.
+    again = {w.row.pk for w in rows if _is_another(w)}
+    kept = {held for held in after if held.claim_id not in again}
+    gone = {held for held in before if held not in kept}
+    came = set(after) - (set(before) - gone)
     _record_devices(recorder, gone, names, Happened.LET_GO)
     _record_devices(recorder, came, names, Happened.HELD)
 
@@ -80,8 +108,21 @@ def record_state(recorder: Recorder, row: ResourceClaim, state: str) -> None:
         recorder.note(CLAIM, row.name, what, namespace=row.namespace, uid=row.uid)
 
 
+def _is_another(w: Written) -> bool:
+    """Whether it is another claim of that name, or has another allocation."""
+    if w.before is None:
+        return False
+    was = Facts(*w.before.remembered)
+    return w.before.uid != w.row.uid or was.reallocated(Facts.of(w.row))
+
+
 def _record_claim(
-    recorder: Recorder, w: Written, held: Sequence[Held], *, moved: bool
+    recorder: Recorder,
+    w: Written,
+    held: Sequence[Held],
+    *,
+    moved: bool,
+    handed_over: bool,
 ) -> None:
     row = w.row
     place = {"namespace": row.namespace}
@@ -90,7 +131,8 @@ def _record_claim(
         uid = w.before.uid
         recorder.note(CLAIM, row.name, Happened.DELETED, uid=uid, **place)
         before = None
-    for what in happened(before, Facts.of(row), moved=moved):
+    after = Facts.of(row)
+    for what in happened(before, after, moved=moved, handed_over=handed_over):
         detail = _detail(what, w, held)
         recorder.note(CLAIM, row.name, what, uid=row.uid, **place, **detail)
 

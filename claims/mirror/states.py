@@ -15,6 +15,8 @@ from inventory.history.happenings import Recorder
 from inventory.mirror import Writer, pool_filter
 
 CLAIM = "ResourceClaim"
+POD_GROUPS = "podgroups"
+"""The resource of a consumer that is a pod group."""
 Name = tuple[str, str]
 """Namespace and name of a claim."""
 
@@ -22,12 +24,30 @@ Name = tuple[str, str]
 def running_pods(cluster_id: int, uids: Collection[str]) -> set[str]:
     """Those of ``uids`` whose pod is bound to a node and runs.
 
-    By uid, not by name: a new pod of an old name holds nothing (case 34).
+    By uid, not by name: a new pod of an old name holds nothing (case 34). Objects that
+    somebody wrote by hand may lack it; no two of them are the same for that.
     """
+    uids = set(uids) - {""}
     if not uids:
         return set()
     pods = Pod.objects.filter(cluster_id=cluster_id, uid__in=uids, phase="Running")
     return set(pods.exclude(node_name="").values_list("uid", flat=True))
+
+
+def used_by_running(cluster_id: int, claims: Collection[Name]) -> set[Name]:
+    """Those of ``claims`` that a pod names which is bound to a node and runs.
+
+    For claims of pod groups: these are reserved for the group, not for its pods.
+    """
+    if not claims:
+        return set()
+    rows = PodClaim.objects.filter(
+        cluster_id=cluster_id,
+        namespace__in={namespace for namespace, _ in claims},
+        claim_name__in={name for _, name in claims},
+        pod__phase="Running",
+    ).exclude(pod__node_name="")
+    return set(rows.values_list("namespace", "claim_name")) & set(claims)
 
 
 def template_names(cluster_id: int, claims: Collection[Name]) -> dict[Name, str]:
@@ -65,16 +85,24 @@ def refresh_claims(writer: Writer, pks: Iterable[int], recorder: Recorder) -> No
         consumers = ClaimConsumer.objects.filter(claim_id__in=chunk, resource="pods")
         for pk, uid in consumers.values_list("claim_id", "uid"):
             uids.setdefault(pk, []).append(uid)
-        reserved = set(
-            ClaimConsumer.objects.filter(claim_id__in=chunk).values_list(
-                "claim_id", flat=True
-            )
-        )
+        reserved: dict[int, set[str]] = {}
+        for pk, resource in ClaimConsumer.objects.filter(
+            claim_id__in=chunk
+        ).values_list("claim_id", "resource"):
+            reserved.setdefault(pk, set()).add(resource)
         running = running_pods(
             writer.cluster_id, {uid for those in uids.values() for uid in those}
         )
         templates = template_names(
             writer.cluster_id, {(claim.namespace, claim.name) for claim in claims}
+        )
+        groups = used_by_running(
+            writer.cluster_id,
+            {
+                (claim.namespace, claim.name)
+                for claim in claims
+                if POD_GROUPS in reserved.get(claim.pk, ())
+            },
         )
         changed = []
         for claim in claims:
@@ -82,7 +110,8 @@ def refresh_claims(writer: Writer, pks: Iterable[int], recorder: Recorder) -> No
                 deleting=claim.deleting,
                 allocated=claim.allocated,
                 reserved=claim.pk in reserved,
-                running=any(uid in running for uid in uids.get(claim.pk, ())),
+                running=any(uid in running for uid in uids.get(claim.pk, ()))
+                or (claim.namespace, claim.name) in groups,
             )
             template = templates.get((claim.namespace, claim.name), "")
             if (state, template) != (claim.state, claim.template_name):

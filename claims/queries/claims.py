@@ -53,7 +53,9 @@ def pods_of_claim(claim: ResourceClaim) -> QuerySet[Pod]:
     named = PodClaim.objects.filter(
         cluster=claim.cluster_id, namespace=claim.namespace, claim_name=claim.name
     )
-    reserved = ClaimConsumer.objects.filter(claim=claim, resource="pods")
+    reserved = ClaimConsumer.objects.filter(claim=claim, resource="pods").exclude(
+        uid=""
+    )
     return (
         Pod.objects.filter(cluster=claim.cluster_id, namespace=claim.namespace)
         .filter(Q(pk__in=named.values("pod")) | Q(uid__in=reserved.values("uid")))
@@ -75,6 +77,7 @@ def scheduler_messages(claims: Iterable[ResourceClaim]) -> dict[tuple[str, str],
             claim_name__in={name for _, name in keys},
         )
         .exclude(pod__scheduling_message="")
+        .order_by("-pod__name")
         .values_list("namespace", "claim_name", "pod__scheduling_message")
     )
     return {

@@ -61,7 +61,7 @@ def finalizers_of(raw: Any) -> list[Finalizer]:
 def consumers_of(claim: ResourceClaim) -> list[Consumer]:
     """With the state of each pod: what has to end before the claim can go."""
     rows = list(claim.consumers.all())
-    uids = [row.uid for row in rows if _is_pod(row)]
+    uids = [row.uid for row in rows if _is_pod(row) and row.uid]
     pods = {
         pod.uid: pod
         for pod in Pod.objects.filter(cluster=claim.cluster_id, uid__in=uids).defer(

@@ -64,6 +64,21 @@ def test_the_two_modes_are_two_questions(world: Snapshot) -> None:
     assert explaining.explained(LAB, world, subject, quirks="1.36") is not documented
 
 
+def test_claims_without_uid_and_version_are_told_apart_by_name() -> None:
+    """As in a dump that somebody wrote by hand."""
+    claims = [build.claim("one"), build.claim("three", build.request(count=3))]
+    for claim in claims:
+        del claim["metadata"]["uid"], claim["metadata"]["resourceVersion"]
+    world = Snapshot.build([*build.lab(), *claims], seq=7)
+    verdicts = [
+        explaining.explained(
+            LAB, world, explaining.subject_of(world, "lab", name)
+        ).explanation.verdict
+        for name in ("one", "three")
+    ]
+    assert verdicts == ["fits", "hopeless"]
+
+
 def test_a_deadline_that_is_over_leaves_it_open(world: Snapshot) -> None:
     subject = explaining.subject_of(world, "lab", "many")
     found = explaining.explained(LAB, world, subject, seconds=0.0).explanation

@@ -129,6 +129,62 @@ def test_an_allocation_that_moved_is_two_things(lab: build.Mirror) -> None:
     assert told(lab, DEVICE, GPU) == ["held", "let go"]
 
 
+def test_the_same_devices_allocated_anew_meanwhile_are_two_things(
+    lab: build.Mirror,
+) -> None:
+    """Between two lists a pod went and another one came: the devices alone do not tell."""
+
+    def held(at: str) -> Json:
+        state = allocation("gpu-0")
+        state["allocation"]["allocationTimestamp"] = f"2026-01-15T{at}:00Z"
+        return claim_in(state)
+
+    lab.put(held("08:00"))
+    lab.replace([*build.lab(), held("08:00")])
+    assert told(lab, CLAIM, "one", "lab") == ["created", "allocated"]
+    assert told(lab, DEVICE, GPU) == ["held"]
+    lab.replace([*build.lab(), held("09:00")])
+    assert told(lab, CLAIM, "one", "lab")[2:] == ["deallocated", "allocated"]
+    assert told(lab, DEVICE, GPU) == ["held", "let go", "held"]
+
+
+def test_another_claim_of_the_same_name_with_the_same_device_takes_it_anew(
+    lab: build.Mirror,
+) -> None:
+    lab.put(claim_in(allocation("gpu-0")))
+    other = claim_in(allocation("gpu-0"))
+    other["metadata"]["uid"] = "uid-other"
+    lab.put(other)
+    assert told(lab, DEVICE, GPU) == ["held", "let go", "held"]
+
+
+def test_a_claim_that_changed_hands_meanwhile_says_who_has_it(
+    lab: build.Mirror,
+) -> None:
+    lab.put(running("first"))
+    lab.put(running("second"))
+    lab.put(claim_in(allocation("gpu-0") | user("first")))
+    lab.put(claim_in(allocation("gpu-0") | user("second")))
+    assert told(lab, CLAIM, "one", "lab")[-4:] == [
+        "not in use",
+        "released",
+        "reserved",
+        "in use",
+    ]
+    last = Happening.objects.filter(what=Happened.RESERVED).order_by("-pk").first()
+    assert last is not None
+    assert last.detail["consumers"] == ["pods/second"]
+
+
+def test_a_consumer_more_is_no_change_of_hands(lab: build.Mirror) -> None:
+    lab.put(claim_in(allocation("gpu-0") | user("first")))
+    both = {
+        "reservedFor": [*user("first")["reservedFor"], *user("second")["reservedFor"]]
+    }
+    lab.put(claim_in(allocation("gpu-0") | both))
+    assert told(lab, CLAIM, "one", "lab") == ["created", "allocated", "reserved"]
+
+
 def test_devices_come_change_are_tainted_and_vanish(lab: build.Mirror) -> None:
     piece = build.slice_("n0", 1)
     lab.put(piece)

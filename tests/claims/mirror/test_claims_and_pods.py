@@ -65,6 +65,37 @@ def test_a_new_pod_of_an_old_name_holds_nothing(cluster: Cluster) -> None:
     assert state() == "reserved"
 
 
+def test_a_claim_of_a_pod_group_is_in_use_while_one_of_its_pods_runs(
+    cluster: Cluster,
+) -> None:
+    """The claim is reserved for the group; its pods name it."""
+    group = {
+        "apiGroup": "scheduling.k8s.io",
+        "resource": "podgroups",
+        "name": "g",
+        "uid": "uid-g",
+    }
+    held = claim("c", "gpu-0")
+    held["status"]["reservedFor"] = [group]
+    waiting = pod("p", "c", phase="Pending", node="")
+    put(cluster, held, waiting)
+    assert state() == "reserved"
+    put(cluster, changed(pod("p", "c"), 2))
+    assert state() == "in use"
+    put(cluster, changed(held, 3))
+    assert state() == "in use"
+    delete(cluster, pod("p", "c"))
+    assert state() == "reserved"
+
+
+def test_a_pod_without_uid_is_not_every_consumer_without_uid(cluster: Cluster) -> None:
+    """As in a dump that somebody wrote by hand."""
+    held = claim("c", "gpu-0")
+    held["status"]["reservedFor"] = [{"resource": "pods", "name": "p"}]
+    put(cluster, held, pod("other", "d", uid=""))
+    assert state() == "reserved"
+
+
 def test_a_claim_that_is_being_deleted_says_so(cluster: Cluster) -> None:
     running = pod("p", "c")
     dying = claim(
