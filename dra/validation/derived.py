@@ -6,16 +6,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dra import cel
+from dra.cel.cost import LIMIT as COST_LIMIT
+from dra.errors import NotSupportedError
 from dra.validation import formats
-from dra.validation.causes import Causes, invalid, required, size, too_long
+from dra.validation.causes import (
+    Causes,
+    forbidden,
+    invalid,
+    required,
+    size,
+    too_long,
+)
 from dra.validation.rules import Rule, Scope, each
 from dra.validation.selectors import EXPRESSION_LENGTH
 
 LIMIT: Final = 32
 """Of derived attributes in one request."""
-
-_OF_OTHER_TYPE: Final = "must evaluate to bool or the unknown type, not "
-_RESULTS: Final = ("string", "int", "kubernetes.Semver")
 
 type _Used = Mapping[str, set[str]]
 
@@ -23,8 +29,12 @@ type _Used = Mapping[str, set[str]]
 def check_derived_attributes(
     devices: Mapping[str, Any], path: str, scope: Scope
 ) -> Causes:
-    """Unique names, each used by a constraint that applies to its request."""
+    """Unique names, each used by a constraint that applies to its request.
+
+    All expressions of a claim together may cost as much as one selector.
+    """
     used = _constraint_attributes(devices.get("constraints") or ())
+    costs: list[int] = []
     for index, request in enumerate(devices.get("requests") or ()):
         at, name = f"{path}.requests[{index}]", request.get("name", "")
         for details, field, target in (
@@ -35,14 +45,21 @@ def check_derived_attributes(
             ),
         ):
             attributes = (details or {}).get("derivedAttributes")
-            rule = _attributes_of(target, used)
+            rule = _attributes_of(target, used, costs)
             yield from rule(attributes, f"{field}.derivedAttributes", scope)
+    if sum(costs) > COST_LIMIT:
+        yield forbidden(
+            path,
+            "too complex, total cost of derived attribute CEL expressions in the "
+            f"claim exceeds cost limit (estimated cost {sum(costs)}, limit {COST_LIMIT})",
+        )
 
 
-def _attributes_of(target: str, used: _Used) -> Rule:
+def _attributes_of(target: str, used: _Used, costs: list[int]) -> Rule:
     def check(value: Any, path: str, scope: Scope) -> Causes:
         yield from _name(value.get("name", ""), f"{path}.name", target, used)
-        yield from _expression(value.get("expression", ""), f"{path}.expression", scope)
+        expression = value.get("expression", "")
+        yield from _expression(expression, f"{path}.expression", scope, costs)
 
     return each(check, at_most=LIMIT, key=lambda value: value.get("name", ""))
 
@@ -62,28 +79,30 @@ def _name(name: str, path: str, target: str, used: _Used) -> Causes:
         )
 
 
-def _expression(expression: str, path: str, scope: Scope) -> Causes:
-    """Texts, integers, booleans and versions may come out; lists with their gate."""
+def _expression(expression: str, path: str, scope: Scope, costs: list[int]) -> Causes:
+    """Adds to ``costs`` what it may cost."""
     if not expression:
         yield required(path)
-    elif size(expression) > EXPRESSION_LENGTH:
+        return
+    if size(expression) > EXPRESSION_LENGTH:
         yield too_long(path, EXPRESSION_LENGTH)
-    else:
-        try:
-            cel.compile(expression, features=scope.gates.cel, environment="new")
-        except cel.CompileError as error:
-            kind = error.message.removeprefix(_OF_OTHER_TYPE)
-            if kind == error.message:
-                yield invalid(path, expression, str(error))
-            elif not _can_be_attribute(kind, scope):
-                yield invalid(path, expression, f"cannot be an attribute: {kind}")
-
-
-def _can_be_attribute(kind: str, scope: Scope) -> bool:
-    if scope.gates.list_type_attributes:
-        kind = kind.removeprefix("list(").removesuffix(")")
-        return kind in {*_RESULTS, "bool", "dyn"}
-    return kind in _RESULTS
+        return
+    try:
+        program = cel.compile(
+            expression, features=scope.gates.cel, environment="new", derived=True
+        )
+    except cel.CompileError as error:
+        yield invalid(path, expression, str(error))
+        return
+    except NotSupportedError:
+        return
+    costs.append(program.cost.high)
+    if program.cost.high > COST_LIMIT:
+        yield forbidden(
+            path,
+            "too complex, exceeds cost limit "
+            f"(estimated cost {program.cost.high}, limit {COST_LIMIT})",
+        )
 
 
 def _constraint_attributes(constraints: Iterable[Mapping[str, Any]]) -> _Used:

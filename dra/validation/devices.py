@@ -33,6 +33,7 @@ from dra.validation.rules import (
 )
 from dra.validation.schema.shapes import ListOf
 from dra.validation.schema.shared import TAINT as TAINT_SHAPE
+from dra.validation.schema.slices import DEVICE as DEVICE_SHAPE
 
 VALUE_LENGTH: Final = 64
 _NAMES_LIMIT: Final = 32
@@ -123,9 +124,16 @@ _SHARED: Final = entries(_qualified, _shared_capacity, key_length=formats.KEY_LE
 _WHOLE: Final = entries(_qualified, _whole_capacity, key_length=formats.KEY_LENGTH)
 
 
+_CAPACITY_MAP: Final = DEVICE_SHAPE.fields["capacity"].shape
+
+
 def _capacity(device: Any, path: str, scope: Scope) -> Causes:
-    rule = _SHARED if device.get("allowMultipleAllocations") else _WHOLE
-    yield from rule(device.get("capacity"), f"{path}.capacity", scope)
+    """After 1.36, a capacity that is as it was stored is not looked at."""
+    found = device.get("capacity")
+    old = scope.old_devices.get(device.get("name", "")) if scope.gates.strict else None
+    if old is None or not _CAPACITY_MAP.same(old.get("capacity"), found):
+        rule = _SHARED if device.get("allowMultipleAllocations") else _WHOLE
+        yield from rule(found, f"{path}.capacity", scope)
 
 
 # --- taints and counters -----------------------------------------------------------------------
@@ -216,15 +224,22 @@ def _node_selection(device: Any, path: str, scope: Scope) -> Causes:
 # --- resources of the node -----------------------------------------------------------------------
 
 
-def _mappings(device: Any, path: str, _scope: Scope) -> Causes:
+def _mappings(device: Any, path: str, scope: Scope) -> Causes:
+    """Up to 1.36 every name that is no extended resource was good enough."""
     capacities = device.get("capacity") or {}
     mappings = device.get("nodeAllocatableResourceMappings") or {}
+    is_allocatable = (
+        formats.is_node_allocatable if scope.gates.strict else formats.is_native
+    )
     for name, mapping in mappings.items():
         field = f"{path}.nodeAllocatableResourceMappings[{name}]"
-        if not formats.is_node_allocatable(name):
+        if not is_allocatable(name):
             yield invalid(field, name, "must be a node allocatable resource name")
         key = mapping.get("capacityKey")
-        if key is not None and key not in capacities:
+        if key == "":
+            detail = "capacityKey must not be an empty string"
+            yield invalid(f"{field}.capacityKey", key, detail)
+        elif key is not None and key not in capacities:
             yield not_found(f"{field}.capacityKey", key)
         multiplier = mapping.get("allocationMultiplier")
         if multiplier is not None and multiplier.sign <= 0:

@@ -166,9 +166,14 @@ def is_semver(text: str) -> bool:
 
 def is_extended_resource_name(text: str) -> bool:
     """A name with a domain that is not Kubernetes' own and fits into quota names."""
-    if "/" not in text or "kubernetes.io/" in text or text.startswith("requests."):
+    if is_native(text) or text.startswith("requests."):
         return False
     return next(label_key(f"requests.{text}"), None) is None
+
+
+def is_native(text: str) -> bool:
+    """A resource without a domain, or with one of Kubernetes."""
+    return "/" not in text or "kubernetes.io/" in text
 
 
 def is_node_allocatable(text: str) -> bool:

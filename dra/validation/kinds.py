@@ -139,12 +139,18 @@ def _create_template(write: Write) -> Causes:
     spec = write.spec.get("spec") or {}
     requests = (spec.get("devices") or {}).get("requests")
     yield from check_admin_access(requests, write.labels)
+    yield from _whole_template(write)
+
+
+def _whole_template(write: Write) -> Causes:
     yield from _metadata(write, subdomain_name, namespaced=True)
     yield from check_template_metadata(write.spec.get("metadata"), "spec.metadata")
-    yield from check_claim_spec(spec, "spec.spec", write.scope)
+    yield from check_claim_spec(write.spec.get("spec") or {}, "spec.spec", write.scope)
 
 
 def _update_template(write: Write) -> Causes:
+    """Unlike claims, templates are looked at as a whole, too, not only compared."""
+    yield from _whole_template(write)
     yield from _metadata_update(write)
     yield from _same_spec(write, "ResourceClaimTemplate")
 

@@ -33,7 +33,7 @@ from dra.validation.rules import (
     one_of,
     text,
 )
-from dra.validation.schema.scalars import compact_length
+from dra.validation.schema.scalars import compact_length, fits_floats
 
 RAW_LENGTH: Final = 10 * 1024
 """Bytes of JSON in opaque parameters and in a device's data."""
@@ -42,11 +42,17 @@ RAW_LENGTH: Final = 10 * 1024
 
 
 def raw_object(value: Any, path: str, scope: Scope) -> Causes:
-    """A JSON object. Its length counts without white space: the sender's is not known."""
+    """A JSON object. Its length counts without white space: the sender's is not known.
+
+    The API server reads every number in it as 64-bit floating point.
+    """
     if value is None:
         yield required(path)
     elif not scope.stored and compact_length(value) > RAW_LENGTH:
         yield too_long(path, RAW_LENGTH)
+    elif not fits_floats(value):
+        message = 'Invalid value: "<value omitted>": error parsing data as JSON: {}'
+        yield Cause(path, INVALID, message.format("number out of range"))
     elif not isinstance(value, dict):
         message = 'Invalid value: "<value omitted>": must be a valid JSON object'
         yield Cause(path, INVALID, message)

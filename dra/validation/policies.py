@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from dra.quantity import Quantity
+from dra.quantity import NANO, Quantity
 from dra.validation.causes import Causes, forbidden, invalid, required
 from dra.validation.rules import Rule, Scope, each
 
 _OPTIONS_LIMIT: Final = 10
+_MOST: Final = Quantity.of(2**63 - 1)
 
 
 class Panicked(Exception):  # noqa: N818 - it does not leave the package
@@ -104,9 +106,26 @@ def _range(
     if first > capacity:
         detail = f"one step {first} is larger than capacity value: {capacity}"
         yield invalid(f"{path}.step", step, detail)
+    if scope.gates.strict:
+        bounds = {"default": default, "min": least, "max": most, "step": step}
+        outside = list(_outside(bounds, path))
+        if outside:
+            yield from outside
+            return
     for value in (default, most):
         if value is not None:
             yield from _on_a_step(value, least, step, f"{path}.step")
+
+
+def _outside(bounds: Mapping[str, Quantity | None], path: str) -> Causes:
+    """What cannot be counted in steps (after 1.36)."""
+    for name, bound in bounds.items():
+        if bound is None:
+            continue
+        if bound.sign < 0:
+            yield invalid(f"{path}.{name}", bound, "must be greater than or equal to 0")
+        elif bound > _MOST:
+            yield invalid(f"{path}.{name}", bound, f"must not be larger than {_MOST}")
 
 
 def _on_a_step(value: Quantity, least: Quantity, step: Quantity, path: str) -> Causes:
@@ -122,11 +141,18 @@ def _on_a_step(value: Quantity, least: Quantity, step: Quantity, path: str) -> C
 
 
 def _whole(quantity: Quantity) -> int:
-    """Whole units in 64 bits: fractions rounded away from zero, what is too big is lost."""
+    """Whole units in 64 bits: fractions rounded away from zero, what is too big is lost.
+
+    What Kubernetes does not hold in 64 bits rounds up when it is negative, and
+    wraps around in nano units before.
+    """
     value = quantity.value()
-    compact = quantity.compact
-    if compact is not None and _wrapped(value) != value:
-        return 0
+    if quantity.compact is not None:
+        return value if _wrapped(value) == value else 0
+    if quantity.sign < 0:
+        nanos = _wrapped(quantity.nanos)
+        whole = abs(nanos) // NANO * (1 if nanos > 0 else -1)
+        return whole + (nanos % NANO != 0)
     return _wrapped(value)
 
 

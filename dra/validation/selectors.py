@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from dra import cel
 from dra.cel.cost import LIMIT
+from dra.cel.environments import Age
 from dra.errors import NotSupportedError
 from dra.validation.causes import (
     Causes,
@@ -21,8 +22,8 @@ EXPRESSION_LENGTH: Final = 10 * 1024
 
 
 def _expression(value: Any, path: str, scope: Scope) -> Causes:
-    """What is stored compiled once and is not looked at again."""
-    if not scope.stored:
+    """What is stored may use more of CEL; after 1.36 it is not looked at again."""
+    if not (scope.stored and scope.gates.strict):
         yield from check_expression(value or "", path, scope)
 
 
@@ -30,8 +31,9 @@ def check_expression(text: str, path: str, scope: Scope) -> Causes:
     if size(text) > EXPRESSION_LENGTH:
         yield too_long(path, EXPRESSION_LENGTH)
         return
+    environment: Age = "stored" if scope.stored else "new"
     try:
-        program = cel.compile(text, features=scope.gates.cel, environment="new")
+        program = cel.compile(text, features=scope.gates.cel, environment=environment)
     except cel.CompileError as error:
         yield invalid(path, text, str(error))
         return

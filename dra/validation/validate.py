@@ -23,7 +23,7 @@ from dra.validation.metadata import (
 from dra.validation.outcome import Outcome, Refusal, Request
 from dra.validation.policies import Panicked
 from dra.validation.rules import Scope
-from dra.validation.schema import GROUP, NAMESPACED, PLURALS, WITH_STATUS
+from dra.validation.schema import COUNTED, GROUP, NAMESPACED, PLURALS, WITH_STATUS
 from dra.validation.schema.scalars import compact_length, time_text
 from dra.validation.versions import from_newest
 
@@ -92,6 +92,8 @@ class _Validation:
         meta = value.setdefault("metadata", {})
         for name in _SERVER_SIDE:
             meta.pop(name, None)
+        if self.request.kind in COUNTED:
+            meta["generation"] = 1
         self._place(meta)
         if _is_version(meta.get("resourceVersion", "")):
             message = "resourceVersion should not be set on objects to be created"

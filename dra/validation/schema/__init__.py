@@ -26,6 +26,8 @@ KINDS: Final[dict[str, dict[str, Struct]]] = {
 
 NAMESPACED: Final = frozenset({"ResourceClaim", "ResourceClaimTemplate"})
 WITH_STATUS: Final = frozenset({"ResourceClaim", "DeviceTaintRule"})
+COUNTED: Final = frozenset({"DeviceClass", "ResourceSlice", "DeviceTaintRule"})
+"""Whose ``metadata.generation`` the API server sets, whatever was sent."""
 PLURALS: Final = {
     "ResourceClaim": "resourceclaims",
     "ResourceClaimTemplate": "resourceclaimtemplates",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime
 from typing import Any, Final, override
@@ -155,7 +156,12 @@ def time_text(moment: datetime) -> str:
 
 
 class Raw(Shape):
-    """JSON of any kind, kept as it is."""
+    """JSON of any kind, kept as it is.
+
+    The API server compares the text, so ``1``, ``1.0`` and ``true`` differ. White
+    space and the order of members differ there, too; here they are left out,
+    because who keeps a stored object may have lost them.
+    """
 
     go = "runtime.RawExtension"
 
@@ -166,6 +172,25 @@ class Raw(Shape):
     @override
     def zero(self) -> Any:
         return None
+
+    @override
+    def same(self, a: Any, b: Any) -> bool:
+        left = [(a, b)]
+        while left:
+            x, y = left.pop()
+            if type(x) is not type(y):
+                return False
+            if isinstance(x, dict):
+                if x.keys() != y.keys():
+                    return False
+                left.extend((entry, y[key]) for key, entry in x.items())
+            elif isinstance(x, list):
+                if len(x) != len(y):
+                    return False
+                left.extend(zip(x, y, strict=True))
+            elif x != y:
+                return False
+        return True
 
 
 def compact_length(value: Any) -> int:
@@ -208,3 +233,21 @@ def _text_length(text: str) -> int:
     for found in _ESCAPED.finditer(text):
         length += 1 if found[0] in '"\\\b\f\n\r\t' else 5
     return length
+
+
+def fits_floats(value: Any) -> bool:
+    """Whether every number in this JSON is finite as 64-bit floating point."""
+    left = [value]
+    while left:
+        entry = left.pop()
+        if isinstance(entry, dict):
+            left.extend(entry.values())
+        elif isinstance(entry, list):
+            left.extend(entry)
+        elif isinstance(entry, (int, float)):
+            try:
+                if not math.isfinite(entry):
+                    return False
+            except OverflowError:
+                return False
+    return True

@@ -47,7 +47,11 @@ class Shape(ABC):
 
     @abstractmethod
     def zero(self) -> Any:
-        """What null means inside a list or a map, and an unset field."""
+        """What an unset field means."""
+
+    def null(self, _reading: Reading) -> Any:
+        """What null means inside a list or a map: nothing set, defaults apply all the same."""
+        return self.zero()
 
     def write(self, value: Any) -> Any:
         """The value as the API server sends it."""
@@ -78,7 +82,7 @@ class ListOf(Shape):
             raise self._wrong(raw, path, owner)
         item = self.item
         return [
-            item.zero() if entry is None
+            item.null(reading) if entry is None
             else item.read(entry, f"{path}[{index}]", owner, reading)
             for index, entry in enumerate(raw)
         ]  # fmt: skip
@@ -113,7 +117,7 @@ class MapOf(Shape):
         for key, entry in raw.items():
             name = clean(str(key))
             found[name] = (
-                shape.zero() if entry is None
+                shape.null(reading) if entry is None
                 else shape.read(entry, f"{path}[{name}]", owner, reading)
             )  # fmt: skip
         return found
@@ -191,6 +195,10 @@ class Struct(Shape):
     @override
     def zero(self) -> dict[str, Any]:
         return {}
+
+    @override
+    def null(self, reading: Reading) -> dict[str, Any]:
+        return self.read({}, "", "", reading)
 
     @override
     def write(self, value: Any) -> dict[str, Any]:

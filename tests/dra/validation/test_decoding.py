@@ -8,7 +8,14 @@ import pytest
 
 from dra.validation import Request, validate
 from tests.dra.validation.objects import claim, request
-from tests.dra.validation.writes import create, refused, said, with_metadata, with_spec
+from tests.dra.validation.writes import (
+    create,
+    faults,
+    refused,
+    said,
+    with_metadata,
+    with_spec,
+)
 
 CLAIM = claim(request("gpu", "gpu"))
 
@@ -75,6 +82,16 @@ def test_a_kind_that_is_not_served_is_not_found():
 def test_null_is_as_good_as_nothing():
     assert create(_details(count=None, selectors=None, adminAccess=None)).accepted
     assert create(with_metadata(CLAIM, labels=None)).accepted
+
+
+def test_defaults_apply_to_null_inside_a_list():
+    place = "spec.devices.requests[0]"
+    assert create(_details(tolerations=[None])).accepted
+    sent = claim({"name": "gpu", "firstAvailable": [None]})
+    assert faults(create(sent)) == [
+        (f"{place}.firstAvailable[0].name", "FieldValueInvalid"),
+        (f"{place}.firstAvailable[0].deviceClassName", "FieldValueRequired"),
+    ]
 
 
 def test_unknown_fields_are_warned_of_and_dropped():

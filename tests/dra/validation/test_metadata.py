@@ -101,6 +101,15 @@ def test_what_is_wrong_in_metadata_is_told_at_its_field(metadata, field):
     assert {at.split("[")[0] for at, _ in found} == {field.split("[")[0]}
 
 
+@pytest.mark.parametrize(
+    "sent", [device_class("gpu"), piece("gpu.example.com", {"name": "gpu-0"})]
+)
+def test_where_the_server_counts_generations_it_starts_with_one(sent):
+    found = create(with_metadata(sent, generation=-1))
+    assert found.accepted
+    assert found.object["metadata"]["generation"] == 1
+
+
 def test_annotations_may_have_upper_case_keys_and_256_kib_in_all():
     assert create(with_metadata(CLAIM, annotations={"A.B/C": "x"})).accepted
     full = {"a": "x" * (256 * 1024 - 1)}

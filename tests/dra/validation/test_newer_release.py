@@ -46,6 +46,29 @@ def test_a_step_has_to_lead_somewhere():
     )
 
 
+def test_what_is_counted_in_steps_is_neither_negative_nor_over_64_bits():
+    wrong = [(f"{RANGE}.min", "FieldValueInvalid")]
+    sent = _range("0", min="-1Gi", step="1Gi")
+    assert create(sent).accepted
+    assert faults(create(sent, features=NEWER)) == wrong
+    assert create(_range("0", min="-1Gi"), features=NEWER).accepted
+    sent = _range("0", min="0", step=str(2**63))
+    found = create(sent, features=NEWER)
+    assert set(faults(found)) == {(f"{RANGE}.step", "FieldValueInvalid")}
+
+
+def test_fewer_resources_can_be_mapped():
+    device = {"name": "cpu-0", "nodeAllocatableResourceMappings": {"pods": {}}}
+    sent = piece(DRIVER, device)
+    assert create(sent).accepted
+    assert faults(create(sent, features=NEWER)) == [
+        (
+            "spec.devices[0].nodeAllocatableResourceMappings[pods]",
+            "FieldValueInvalid",
+        )
+    ]
+
+
 def test_a_default_outside_the_range_is_told_at_the_default():
     sent = _range("1Gi", min="2Gi")
     assert faults(create(sent)) == [(f"{RANGE}.min", "FieldValueInvalid")]
@@ -121,6 +144,37 @@ def test_a_derived_attribute_of_another_type_is_told(expression):
 def test_a_derived_attribute_has_a_name_and_an_expression(changed, wrong):
     found = create(_derived({**RACK, **changed}), features=NEWER)
     assert faults(found) == [(f"{DERIVED}[0].{name}", why) for name, why in wrong]
+
+
+def _loops(depth: int) -> str:
+    """An expression that goes over ten numbers in ten steps for each of ten numbers ..."""
+    expression = "1"
+    for name in "abcdefg"[:depth]:
+        expression = f"{list(range(10))}.map({name}, {expression}).size()"
+    return expression
+
+
+def _derived_in_many(count: int, expression: str) -> Json:
+    """One attribute in each of ``count`` requests."""
+    names = [f"a.com/n{number}" for number in range(count)]
+    requests = (
+        request(
+            f"r{number}",
+            "gpu",
+            derivedAttributes=[{"name": name, "expression": expression}],
+        )
+        for number, name in enumerate(names)
+    )
+    return claim(*requests, constraints=[{"matchAttribute": name} for name in names])
+
+
+def test_derived_attributes_of_a_claim_share_the_cost_of_one_selector():
+    too_much = ("spec.devices", "FieldValueForbidden")
+    assert create(_derived_in_many(6, _loops(4)), features=NEWER).accepted
+    found = create(_derived_in_many(7, _loops(4)), features=NEWER)
+    assert faults(found) == [too_much]
+    found = create(_derived({**RACK, "expression": _loops(5)}), features=NEWER)
+    assert faults(found) == [(f"{DERIVED}[0].expression", too_much[1]), too_much]
 
 
 def test_a_derived_attribute_is_there_once():

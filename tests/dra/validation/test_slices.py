@@ -106,10 +106,46 @@ def test_a_policy_has_one_way_to_limit_requests(policy, wrong):
     assert faults(create(_capacity(**policy))) == expected
 
 
+def test_a_negative_fraction_of_a_binary_amount_rounds_up_for_its_steps():
+    assert create(
+        _capacity(default="-306", validRange={"min": "-0.3Ki", "step": "1000"})
+    ).accepted
+    sent = _capacity(default="-305", validRange={"min": "-0.3Ki", "step": "1000"})
+    assert faults(create(sent)) == [(f"{POLICY}.validRange.step", "FieldValueInvalid")]
+
+
 def test_a_policy_needs_a_device_that_is_shared():
     sent = _capacity(default="1Gi")
     del sent["spec"]["devices"][0]["allowMultipleAllocations"]
     assert faults(create(sent)) == [(POLICY, "FieldValueForbidden")]
+
+
+def _mapped(resource: str, **mapping: str) -> Json:
+    device: Json = {"name": "cpu-0", "capacity": {"cores": {"value": "8"}}}
+    mappings = {resource: mapping}
+    return piece(LIMITS, {**device, "nodeAllocatableResourceMappings": mappings})
+
+
+@pytest.mark.parametrize(
+    "resource", ["cpu", "hugepages-2Mi", "pods", "anything", "kubernetes.io/batteries"]
+)
+def test_every_resource_of_kubernetes_itself_can_be_mapped(resource):
+    assert create(_mapped(resource, capacityKey="cores")).accepted
+
+
+def test_an_extended_resource_cannot_be_mapped():
+    field = "spec.devices[0].nodeAllocatableResourceMappings[example.com/gpu]"
+    assert faults(create(_mapped("example.com/gpu"))) == [(field, "FieldValueInvalid")]
+
+
+def test_a_mapping_names_a_capacity_of_its_device_or_none():
+    field = "spec.devices[0].nodeAllocatableResourceMappings[cpu].capacityKey"
+    assert faults(create(_mapped("cpu", capacityKey="memory"))) == [
+        (field, "FieldValueNotFound")
+    ]
+    assert faults(create(_mapped("cpu", capacityKey=""))) == [
+        (field, "FieldValueInvalid")
+    ]
 
 
 def test_devices_of_one_name_are_told():
