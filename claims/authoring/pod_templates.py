@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 MAX_TEMPLATES: Final = 64
@@ -15,6 +16,12 @@ _NEVER: Final = frozenset(
     {"ResourceClaim", "ResourceClaimTemplate", "DeviceClass", "ResourceSlice"}
 )
 """Kinds whose ``spec`` holds no pod, whatever it looks like."""
+_MULTIPLIERS: Final = ("replicas", "numOfHosts")
+"""Fields beside or above a template that say how many there are; a group of Ray has so
+many hosts for each replica."""
+_MOST_COPIES: Final = 2**31 - 1
+"""That a number of copies can be in Kubernetes."""
+_PLAIN_NAMES: Final = frozenset({"template", "podtemplate"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +49,19 @@ class PodTemplate:
 def pod_templates(value: Any) -> list[PodTemplate]:
     """The pod templates of an object in JSON, in the order of its text.
 
-    Known are the kinds of Kubernetes, JobSet and LeaderWorkerSet. In other kinds a
-    template is what is named so (``template``, ``podTemplate``) and has containers.
+    Known are the kinds of Kubernetes, JobSet and LeaderWorkerSet. In other kinds, and in
+    those of the same name that are built otherwise (the Job of Volcano), a template is
+    what is named so (``template``, ``podTemplate``) and has containers.
     """
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _text(value, "kind") in _NEVER:
         return []
+    return _of_known(value) or _told_apart(
+        list(_searched(value, "", 0, [MAX_TEMPLATES]))
+    )
+
+
+def _of_known(value: dict[str, Any]) -> list[PodTemplate]:
+    """The templates where the kind has them; none for a kind that nobody knows here."""
     kind, spec = _text(value, "kind"), mapping(value.get("spec"))
     if kind == "Pod":
         return [PodTemplate("", value)]
@@ -65,9 +80,7 @@ def pod_templates(value: Any) -> list[PodTemplate]:
         return list(_of_leaders_and_workers(spec))
     if kind == "PodTemplate":
         return _one("template", value.get("template"), 1)
-    if kind in _NEVER:
-        return []
-    return list(_searched(value, "", 0, [MAX_TEMPLATES]))
+    return []
 
 
 def _one(
@@ -83,7 +96,7 @@ def _of_job(
 ) -> list[PodTemplate]:
     """Pods of a job run side by side, and never more than are left to complete."""
     copies = _count(job, "parallelism")
-    if "completions" in job:
+    if job.get("completions") is not None:
         copies = min(copies, _count(job, "completions"))
     return _one(f"{path}.template", job.get("template"), copies * times, role)
 
@@ -111,25 +124,75 @@ def _of_leaders_and_workers(spec: dict[str, Any]) -> Iterator[PodTemplate]:
 
 
 def _searched(
-    value: Any, path: str, depth: int, left: list[int], role: str = ""
+    value: Any,
+    path: str,
+    depth: int,
+    left: list[int],
+    role: str = "",
+    times: int = 1,
 ) -> Iterator[PodTemplate]:
-    """Templates anywhere in an object whose kind nobody knows here."""
+    """Templates anywhere in an object whose kind nobody knows here, ``times`` over.
+
+    An object inside it (in an AppWrapper, say) is as that object alone.
+    """
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, list):
         for at, one in enumerate(value):
             named = _text(mapping(one), "name") or _text(mapping(one), "groupName")
-            yield from _searched(one, f"{path}[{at}]", depth + 1, left, named or role)
+            yield from _searched(
+                one, f"{path}[{at}]", depth + 1, left, named or role, times
+            )
     elif isinstance(value, dict):
+        for name in _MULTIPLIERS:
+            times *= _count(value, name)
         for key, one in value.items():
             below = f"{path}.{key}" if path else str(key)
-            if _is_template(key, one):
-                if left[0] > 0:
-                    left[0] -= 1
-                    copies = _count(value, "replicas")
-                    yield PodTemplate(below, one, copies, role)
+            found = _within(key, one, below, role, times)
+            if found:
+                kept = found[: max(left[0], 0)]
+                left[0] -= len(kept)
+                yield from kept
             else:
-                yield from _searched(one, below, depth + 1, left, role)
+                yield from _searched(one, below, depth + 1, left, role, times)
+
+
+def _within(
+    key: Any, value: Any, path: str, role: str, times: int
+) -> list[PodTemplate]:
+    """The template that ``value`` is, or those of the object that it is."""
+    if _is_template(key, value):
+        return [PodTemplate(path, value, times, role)]
+    if not isinstance(value, dict):
+        return []
+    return [
+        PodTemplate(
+            f"{path}.{found.path}" if found.path else path,
+            found.pod,
+            None if found.copies is None else found.copies * times,
+            found.role or role,
+        )
+        for found in _of_known(value)
+    ]
+
+
+def _told_apart(found: Sequence[PodTemplate]) -> list[PodTemplate]:
+    """Those of one role are called as the part of the object that they stand in."""
+    roles = Counter(template.role for template in found)
+    return [
+        template
+        if roles[template.role] == 1
+        else replace(template, role=_part(template.path) or template.role)
+        for template in found
+    ]
+
+
+def _part(path: str) -> str:
+    """``Worker`` of ``spec.pytorchReplicaSpecs.Worker.template``."""
+    *above, last = path.split(".")
+    if last.lower() not in _PLAIN_NAMES:
+        return last
+    return above[-1] if above else ""
 
 
 def _is_template(key: Any, value: Any) -> bool:
@@ -158,4 +221,4 @@ def _count(value: dict[str, Any], key: str) -> int:
     found = value.get(key)
     if isinstance(found, bool) or not isinstance(found, int):
         return 1
-    return max(found, 0)
+    return min(max(found, 0), _MOST_COPIES)

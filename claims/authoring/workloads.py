@@ -300,7 +300,7 @@ def _need(entry: PodClaim) -> str:
 
 def _owner(document: Document, template: PodTemplate) -> str:
     name = document.name or _generated(document.value) or document.kind.lower()
-    return f"{name}-{template.role}" if template.role else name
+    return f"{name}-{template.role.lower()}" if template.role else name
 
 
 def _generated(value: Any) -> str:

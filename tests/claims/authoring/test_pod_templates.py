@@ -147,3 +147,82 @@ def test_the_number_of_pods_of_one_object_is_bounded():
     for _ in range(90):
         deep = [deep]
     assert pod_templates({"kind": "X", "a": deep}) == []
+
+
+def test_a_job_of_another_kind_of_jobs_has_its_pods_by_task():
+    """Volcano calls its objects Job too, and has one template per task."""
+    text = f"""\
+        apiVersion: batch.volcano.sh/v1alpha1
+        kind: Job
+        spec:
+          minAvailable: 4
+          tasks:
+          - {{name: ps, replicas: 1, template: {CONTAINERS}}}
+          - {{name: worker, replicas: 3, template: {CONTAINERS}}}
+        """
+    assert found(text) == [
+        ("ps", "spec.tasks[0].template", 1),
+        ("worker", "spec.tasks[1].template", 3),
+    ]
+
+
+def test_templates_of_a_map_are_called_by_their_keys():
+    text = f"""\
+        kind: PyTorchJob
+        spec:
+          pytorchReplicaSpecs:
+            Master: {{replicas: 1, template: {CONTAINERS}}}
+            Worker: {{replicas: 3, template: {CONTAINERS}}}
+        """
+    assert found(text) == [
+        ("Master", "spec.pytorchReplicaSpecs.Master.template", 1),
+        ("Worker", "spec.pytorchReplicaSpecs.Worker.template", 3),
+    ]
+
+
+def test_copies_of_what_is_around_a_template_multiply_its_own():
+    text = f"""\
+        kind: RayCluster
+        spec:
+          workerGroupSpecs:
+          - {{groupName: big, replicas: 5, numOfHosts: 2, template: {CONTAINERS}}}
+        """
+    assert found(text) == [("big", "spec.workerGroupSpecs[0].template", 10)]
+    text = f"""\
+        kind: Fleet
+        spec: {{replicas: 2, template: {{spec: {{template: {CONTAINERS}}}}}}}
+        """
+    assert found(text) == [("", "spec.template.spec.template", 2)]
+
+
+def test_an_object_inside_another_one_counts_as_it_does_alone():
+    text = f"""\
+        kind: AppWrapper
+        spec:
+          components:
+          - template:
+              apiVersion: batch/v1
+              kind: Job
+              spec: {{parallelism: 4, completions: 3, template: {CONTAINERS}}}
+        """
+    path = "spec.components[0].template.spec.template"
+    assert found(text) == [("", path, 3)]
+
+
+def test_completions_that_are_null_are_no_bound():
+    text = f"kind: Job\nspec: {{parallelism: 4, completions: null, template: {CONTAINERS}}}"
+    assert found(text) == [("", "spec.template", 4)]
+
+
+def test_a_number_of_copies_that_nobody_can_mean_is_still_a_number():
+    huge = "9" * 4000
+    text = f"""\
+        kind: JobSet
+        spec:
+          replicatedJobs:
+          - name: w
+            replicas: {huge}
+            template: {{spec: {{parallelism: {huge}, template: {CONTAINERS}}}}}
+        """
+    [(_, _, copies)] = found(text)
+    assert f"{copies:,}" == f"{(2**31 - 1) ** 2:,}"
