@@ -61,6 +61,7 @@ from dra.objects.pods import (
     PodResourceClaimStatus,
     PodSpec,
     PodStatus,
+    SchedulingGate,
     SchedulingGroup,
 )
 from dra.objects.reading import KINDS, read, write
@@ -158,6 +159,7 @@ __all__ = [
     "ResourceClaimTemplate",
     "ResourceSlice",
     "ResourceSliceSpec",
+    "SchedulingGate",
     "SchedulingGroup",
     "SelectorRequirement",
     "SubRequest",

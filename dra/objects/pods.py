@@ -45,8 +45,15 @@ class Container(Base, frozen=True):
     resources: ContainerResources | None = None
 
 
+class SchedulingGate(Base, frozen=True):
+    """While a pod has one nobody tries to schedule it."""
+
+    name: str = ""
+
+
 class PodSpec(Base, frozen=True):
-    """Of a pod what decides about its claims and on which nodes they are of use."""
+    """Of a pod what decides about its claims, on which nodes they are of use, and when
+    its turn is: those of a higher ``priority`` first, None as 0."""
 
     node_name: str = ""
     resource_claims: list[PodResourceClaim] | None = None
@@ -56,6 +63,8 @@ class PodSpec(Base, frozen=True):
     node_selector: dict[str, str] | None = None
     affinity: Affinity | None = None
     tolerations: list[Toleration] | None = None
+    scheduling_gates: list[SchedulingGate] | None = None
+    priority: int | None = None
 
 
 class PodResourceClaimStatus(Base, frozen=True):

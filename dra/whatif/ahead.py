@@ -30,6 +30,11 @@ def together_on_one_node(placer: Placer, units: Sequence[Unit], start: Snapshot)
     )
     if len(units) < 2 or len(units) > _MOST or not optional:
         return ""
+    names: Sequence[str] = placer.names
+    for unit in units:
+        allowed = placer.allowed(unit)
+        if allowed is not None:
+            names = [name for name in names if name in allowed]
     question = Question(
         start,
         [with_defaults(c) for c in claims if c.status.allocation is None],
@@ -38,7 +43,7 @@ def together_on_one_node(placer: Placer, units: Sequence[Unit], start: Snapshot)
         budget=world.budget(),
     )
     try:
-        found = question.fits_on_first_of(placer.names)
+        found = question.fits_on_first_of(names)
     except DRAError:
         return ""
     if not isinstance(found, Fits):

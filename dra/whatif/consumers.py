@@ -98,6 +98,11 @@ def find_pod(snapshot: Snapshot, consumer: Consumer) -> Pod | None:
     return pod if not uid or not consumer.uid or uid == consumer.uid else None
 
 
+def has_controller(pod: Pod) -> bool:
+    """Whether something makes the pod anew when it goes."""
+    return any(owner.controller for owner in pod.metadata.owner_references or ())
+
+
 def is_of_daemon_set(pod: Pod) -> bool:
     return any(
         owner.controller and owner.kind == "DaemonSet"

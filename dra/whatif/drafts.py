@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from dra.errors import ObjectError
 from dra.objects import KINDS, Json, read
-from dra.snapshot import Snapshot
+from dra.snapshot import EMPTY, Snapshot
+from dra.snapshot_reading import NAMESPACED
 from dra.validation import Request, validate
 from dra.whatif.errors import ScenarioError
 
 RESOURCE_API: Final = "resource.k8s.io/v1"
+NAMESPACE: Final = "default"
+"""Of a namespaced object that names none, as with kubectl."""
 VALIDATED: Final = frozenset(
     {
         "DeviceClass",
@@ -20,6 +24,7 @@ VALIDATED: Final = frozenset(
         "ResourceSlice",
     }
 )
+_DEVICE: Final = ".spec.devices[0]."
 _ADMIN: Final = {"resource.kubernetes.io/admin-access": "true"}
 _OF_THE_SERVER: Final = (
     "uid",
@@ -53,8 +58,8 @@ def draft(
     meta = dict(meta) if isinstance(meta, dict) else {}
     if name:
         meta.setdefault("name", name)
-    if namespace:
-        meta.setdefault("namespace", namespace)
+    if namespace or kind in NAMESPACED:
+        meta.setdefault("namespace", namespace or NAMESPACE)
     if not meta.get("name"):
         raise ScenarioError(f"{path}.metadata.name", "is missing")
     body = {**raw, "kind": kind, "metadata": meta}
@@ -67,6 +72,30 @@ def draft(
         return read(body, KINDS[kind])
     except ObjectError as error:
         raise ScenarioError(f"{path}.{error.path}", error.reason) from error
+
+
+def check_device(part: Json, path: str, names: Mapping[str, str]) -> None:
+    """Raises :class:`ScenarioError` for attributes, capacity or taints that the API
+    server would not take in a device of a slice.
+
+    ``names`` are the scenario's fields, below ``path``, for those of a device.
+    """
+    raw = {
+        "spec": {
+            "driver": "driver.example.com",
+            "nodeName": "node",
+            "pool": {"name": "node", "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": "device", **part}],
+        }
+    }
+    try:
+        draft("ResourceSlice", raw, "", EMPTY, name="slice")
+    except ScenarioError as error:
+        field = error.path.removeprefix(_DEVICE)
+        for one, name in names.items():
+            if field.startswith(one):
+                field = name + field.removeprefix(one)
+        raise ScenarioError(f"{path}.{field}", error.reason) from error
 
 
 def _check(kind: str, body: Json, path: str, snapshot: Snapshot) -> None:

@@ -14,15 +14,17 @@ from dra.objects import (
     DeviceTaint,
     DeviceTaintRule,
     DeviceTaintRuleSpec,
+    Meta,
     Node,
     Pod,
     ResourceClaim,
     TaintRuleSelector,
 )
+from dra.snapshot_reading import NAMESPACED, TABLES, table_key
 from dra.validation.gates import Gates
 from dra.whatif import edits
 from dra.whatif.choosing import chosen_devices, chosen_nodes
-from dra.whatif.drafts import draft
+from dra.whatif.drafts import NAMESPACE, check_device, draft
 from dra.whatif.edits import Edit
 from dra.whatif.errors import ScenarioError
 from dra.whatif.hardware import (
@@ -33,6 +35,8 @@ from dra.whatif.hardware import (
     untainted,
 )
 from dra.whatif.losses import Losses
+from dra.whatif.node_taints import cordoned
+from dra.whatif.parts import TaintSpec
 from dra.whatif.world import World, released
 
 
@@ -64,14 +68,19 @@ class Editor:
 
     def remove_nodes(self, edit: edits.RemoveNodes, path: str) -> None:
         names = frozenset(self._nodes(edit, path))
+        self._leave(names)
+        nodes = [ObjectKey("Node", "", name) for name in sorted(names)]
+        self.world.edit(remove=nodes)
+
+    def _leave(self, names: frozenset[str]) -> None:
+        """Nodes are gone: their pods go, and the slices that they own."""
         self.losses.leave_nodes(names, "node removed")
         slices = [
             ObjectKey("ResourceSlice", "", name)
             for name, piece in self.world.snapshot.slices.items()
             if piece.spec.node_name in names
         ]
-        nodes = [ObjectKey("Node", "", name) for name in sorted(names)]
-        self.world.edit(remove=[*slices, *nodes])
+        self.world.edit(remove=slices)
 
     def add_nodes(self, edit: edits.AddNodes, path: str) -> None:
         made, note = new_nodes(self.world.snapshot, edit, path)
@@ -85,15 +94,13 @@ class Editor:
     def _set_unschedulable(self, names: list[str], *, value: bool) -> None:
         nodes: list[Node] = [self.world.snapshot.nodes[name] for name in names]
         self.world.edit(
-            add=[
-                replace(node, spec=replace(node.spec, unschedulable=value))
-                for node in nodes
-            ]
+            add=[cordoned(node, value=value) for node in nodes],
         )
 
     # --- devices ---
 
     def taint(self, edit: edits.Taint, path: str) -> None:
+        _check_taint(edit.taint, path)
         self._change(edit.devices, path, tainted(edit.taint))
 
     def untaint(self, edit: edits.Untaint, path: str) -> None:
@@ -113,6 +120,7 @@ class Editor:
             raise ScenarioError(
                 f"{path}.name", f"the cluster has a taint rule {edit.name} already"
             )
+        _check_taint(edit.taint, path)
         selector = TaintRuleSelector(
             driver=edit.driver or None,
             pool=edit.pool or None,
@@ -155,7 +163,8 @@ class Editor:
     def set_class(self, edit: edits.SetClass, path: str) -> None:
         raw = {"metadata": {"name": edit.name}, "spec": edit.spec}
         made = draft("DeviceClass", raw, path, self.world.snapshot)
-        self.world.edit(add=[made])
+        old = self.world.snapshot.classes.get(edit.name)
+        self.world.edit(add=[_in_place_of(old, made)])
 
     def remove_class(self, edit: edits.RemoveClass, path: str) -> None:
         if edit.name not in self.world.snapshot.classes:
@@ -192,62 +201,77 @@ class Editor:
             if not isinstance(kind, str):
                 raise ScenarioError(f"{at}.kind", "is missing")
             one = draft(kind, raw, at, self.world.snapshot)
-            if kind == "ResourceClaim" and "status" not in raw:
-                one = self._with_status(one)
-            made.append(one)
+            old = self._known(kind, one)
+            if isinstance(old, ResourceClaim) and "status" not in raw:
+                one = replace(one, status=old.status)  # it has what that one has
+            made.append(_in_place_of(old, one))
         self.world.edit(add=made)
 
-    def _with_status(self, claim: ResourceClaim) -> ResourceClaim:
-        """With that of the claim in whose place it comes: it has what that one has."""
-        old = self.world.claim((claim.metadata.namespace, claim.metadata.name))
-        return claim if old is None else replace(claim, status=old.status)
+    def _known(self, kind: str, one: Any) -> Any:
+        """The object in whose place one comes, None: there is none."""
+        key = ObjectKey(kind, one.metadata.namespace, one.metadata.name)
+        return getattr(self.world.snapshot, TABLES[kind]).get(table_key(key))
 
     def remove(self, edit: edits.Remove, path: str) -> None:
         snapshot = self.world.snapshot
         keys: list[ObjectKey] = []
         pods: list[Pod] = []
+        nodes: list[str] = []
         for place, named in enumerate(edit.objects):
-            table = _TABLES.get(named.kind)
+            table = TABLES.get(named.kind)
             if table is None:
-                known = ", ".join(sorted(_TABLES))
+                known = ", ".join(sorted(TABLES))
                 raise ScenarioError(
                     f"{path}.objects[{place}].kind",
                     f"{named.kind!r} is none of {known}",
                 )
             own: Any = getattr(snapshot, table)
-            namespaced = named.kind in _NAMESPACED
-            key = (named.namespace, named.name) if namespaced else named.name
+            namespaced = named.kind in NAMESPACED
+            namespace = (named.namespace or NAMESPACE) if namespaced else ""
+            key = (namespace, named.name) if namespaced else named.name
             if key not in own:
+                name = f"{namespace}/{named.name}" if namespaced else named.name
                 raise ScenarioError(
                     f"{path}.objects[{place}]",
-                    f"the cluster has no {named.kind} {named.name}",
+                    f"the cluster has no {named.kind} {name}",
                 )
             if named.kind == "Pod":
                 pods.append(cast("Pod", own[key]))
-            namespace = named.namespace if namespaced else ""
+            elif named.kind == "Node":
+                nodes.append(named.name)
             keys.append(ObjectKey(named.kind, namespace, named.name))
         if pods:
             self.losses.remove_pods(pods)
+        if nodes:
+            self._leave(frozenset(nodes))
         self.world.edit(remove=keys)
+
+
+def _check_taint(taint: TaintSpec, path: str) -> None:
+    raw = {"key": taint.key, "value": taint.value, "effect": taint.effect}
+    check_device({"taints": [raw]}, path, {"taints[0]": "taint"})
+
+
+_NEWEST: Final = "9999-12-31T23:59:59Z"
+"""The time of what a scenario brings: of classes with one extended resource the newest
+counts, and pods wait for those that are older."""
+
+
+def _in_place_of(old: Any, made: Any) -> Any:
+    """``made`` as an update of ``old``: what the server keeps stays."""
+    given = made.metadata
+    known = old.metadata if old is not None else Meta(creation_timestamp=_NEWEST)
+    meta = replace(
+        given,
+        uid=given.uid or known.uid,
+        creation_timestamp=given.creation_timestamp or known.creation_timestamp,
+        owner_references=given.owner_references or known.owner_references,
+    )
+    return replace(made, metadata=meta)
 
 
 _EXTENDED_RESOURCE: Final = ("extendedResource", "DRAExtendedResource")
 """Names of the gate that decides about pods, not about an allocation."""
-
-_TABLES: Final = {
-    "DeviceClass": "classes",
-    "DeviceTaintRule": "taint_rules",
-    "Namespace": "namespaces",
-    "Node": "nodes",
-    "Pod": "pods",
-    "PodGroup": "pod_groups",
-    "ResourceClaim": "claims",
-    "ResourceClaimTemplate": "templates",
-    "ResourceSlice": "slices",
-}
-_NAMESPACED: Final = frozenset(
-    {"Pod", "PodGroup", "ResourceClaim", "ResourceClaimTemplate"}
-)
 
 _WAYS: Final[dict[type[Any], Callable[[Editor, Any, str], None]]] = {
     edits.Drain: Editor.drain,

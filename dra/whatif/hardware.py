@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
 
 from msgspec.structs import replace
 
 from dra import quantity
 from dra.errors import ObjectError, QuantityError
+from dra.names import PoolKey
 from dra.objects import (
     Base,
     Device,
@@ -22,17 +22,11 @@ from dra.objects import (
 )
 from dra.snapshot import Snapshot
 from dra.whatif.choosing import Chosen
+from dra.whatif.drafts import check_device
 from dra.whatif.edits import AddNodes, ChangeDevices, Untaint
 from dra.whatif.errors import ScenarioError
+from dra.whatif.node_taints import is_passing
 from dra.whatif.parts import Json, TaintSpec
-
-_TAINTS_OF_A_STATE: Final = (
-    "node.kubernetes.io/",
-    "node.cloudprovider.kubernetes.io/",
-    "dra-portal.io/",
-)
-"""Taints that a node has for a while (cordoned, not ready, in quarantine); others say
-what kind of node it is, and the next one of the kind has them too."""
 
 
 def changed_slices(
@@ -85,11 +79,14 @@ def republished(
         name: _attribute(raw, f"{path}.attributes[{name}]")
         for name, raw in edit.attributes.items()
     }
+    check_device({"attributes": edit.attributes}, path, {})
     for name, amount in edit.capacity.items():
         try:
             quantity.read(amount)
         except QuantityError as error:
             raise ScenarioError(f"{path}.capacity[{name}]", str(error)) from error
+    amounts = {name: {"value": amount} for name, amount in edit.capacity.items()}
+    check_device({"capacity": amounts}, path, {})
     if not (attributes or edit.capacity or edit.drop or edit.remove):
         raise ScenarioError(
             path, "changes nothing: give attributes, capacity, drop or remove"
@@ -158,18 +155,21 @@ def new_nodes(snapshot: Snapshot, edit: AddNodes, path: str) -> tuple[list[Base]
     if like is None:
         raise ScenarioError(f"{path}.like", f"the cluster has no node {edit.like}")
     own: list[ResourceSlice] = []
-    shared: list[str] = []
+    shared: list[PoolKey] = []
     for key in snapshot.pool_index.by_node.get(edit.like, ()):
         pool = snapshot.pools[key]
         if pool.node_name == edit.like:
             own += pool.current
         else:
-            shared.append(f"{pool.driver}/{pool.name}")
+            shared.append(key)
+    shared += [
+        key for key in snapshot.pool_index.networked if _names(snapshot, key, edit.like)
+    ]
     note = ""
     if shared:
         note = (
             f"Pools that span several nodes are not copied for nodes like {edit.like}: "
-            f"{', '.join(shared)}."
+            f"{', '.join(f'{key.driver}/{key.name}' for key in dict.fromkeys(shared))}."
         )
     made: list[Base] = []
     for name in _free_names(snapshot, edit):
@@ -178,13 +178,19 @@ def new_nodes(snapshot: Snapshot, edit: AddNodes, path: str) -> tuple[list[Base]
     return made, note
 
 
+def _names(snapshot: Snapshot, key: PoolKey, node: str) -> bool:
+    """Whether a pool names the node device by device."""
+    return any(device.node_name == node for device in snapshot.pools[key].devices())
+
+
 def _free_names(snapshot: Snapshot, edit: AddNodes) -> Iterator[str]:
     prefix = edit.prefix or f"{edit.like}-copy"
     number = given = 0
     while given < edit.count:
         number += 1
         name = f"{prefix}-{number}"
-        if name not in snapshot.nodes:
+        # Slices that a node has left behind would be mixed up with the new ones.
+        if name not in snapshot.nodes and name not in snapshot.pool_index.by_node:
             given += 1
             yield name
 
@@ -199,11 +205,7 @@ def _copied_node(like: Node, name: str) -> Node:
         replace(c, status="True") if c.type == "Ready" else c
         for c in like.status.conditions or ()
     ]
-    lasting = [
-        taint
-        for taint in like.spec.taints or ()
-        if not taint.key.startswith(_TAINTS_OF_A_STATE)
-    ]
+    lasting = [taint for taint in like.spec.taints or () if not is_passing(taint)]
     return Node(
         metadata=replace(
             like.metadata,

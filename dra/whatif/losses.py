@@ -10,17 +10,19 @@ from msgspec.structs import replace
 
 from dra.names import ObjectKey
 from dra.objects import Base, Pod, ResourceClaim
-from dra.pod_needs import entries
+from dra.pod_needs import entries, is_over
 from dra.whatif.consumers import (
     ClaimKey,
     Consumer,
     consumers_of,
     find_pod,
+    has_controller,
     held_on,
     is_of_daemon_set,
     node_of_devices,
     pods_on,
 )
+from dra.whatif.words import names
 from dra.whatif.world import World, released
 
 type Reason = Literal["drained", "node removed", "evicted", "vanished", "pod removed"]
@@ -91,6 +93,7 @@ class Losses:
         if reason == "drained":
             self._note_staying([pod for pod in pods if is_of_daemon_set(pod)])
             pods = [pod for pod in pods if not is_of_daemon_set(pod)]
+            self._note_alone(pods)
         gone = {Consumer.of_pod(pod): Cause(pod.spec.node_name) for pod in pods}
         ended = {Consumer.of_pod(pod) for pod in pods if is_of_daemon_set(pod)}
         bound: dict[ClaimKey, Cause] = {}
@@ -134,10 +137,10 @@ class Losses:
         snapshot = self.world.snapshot
         gone: dict[Consumer, Cause] = {}
         bound: dict[ClaimKey, Cause] = {}
-        for key, names in devices.items():
+        for key, lost in devices.items():
             claim = snapshot.claims[key]
             node = node_of_devices(snapshot, claim)
-            bound[key] = Cause(node, ", ".join(names))
+            bound[key] = Cause(node, ", ".join(lost))
             gone |= dict.fromkeys(consumers_of(claim), bound[key])
         self._uproot(gone, bound, "vanished")
 
@@ -150,7 +153,19 @@ class Losses:
         with_claims = [p.metadata.name for p in pods if p.spec.resource_claims]
         if with_claims:
             self.world.notes.append(
-                f"Pods of a DaemonSet stay on a drained node: {', '.join(with_claims[:5])}."
+                f"Pods of a DaemonSet stay on a drained node: {names(with_claims)}."
+            )
+
+    def _note_alone(self, pods: list[Pod]) -> None:
+        alone = [
+            pod.metadata.name
+            for pod in pods
+            if pod.spec.resource_claims and not has_controller(pod) and not is_over(pod)
+        ]
+        if alone:
+            self.world.notes.append(
+                "Pods without a controller are taken as made anew by hand, and kubectl drain "
+                f"needs --force for them: {names(alone)}."
             )
 
     def _uproot(
@@ -167,6 +182,7 @@ class Losses:
         ``ended`` consumers comes no other.
         """
         snapshot, index = self.world.snapshot, self.world.index
+        gone = {**gone, **self._ended_among(bound)}
         ended = {*ended, *(one for one in gone if self._is_over(one))}
         leaving: dict[ClaimKey, list[Consumer]] = {key: [] for key in bound}
         for consumer in gone:
@@ -189,8 +205,8 @@ class Losses:
                 changed.append(released(claim))
                 continue
             if key in bound and reason in ("node removed", "vanished"):
-                names = ", ".join(f"{r.resource} {r.name}" for r in left[:3])
-                cause = cause._replace(detail=names)
+                keeping = ", ".join(f"{r.resource} {r.name}" for r in left[:3])
+                cause = cause._replace(detail=keeping)
                 self._lose(Lost(claim, reason, *cause, pinned=True))
             status = replace(claim.status, reserved_for=left)
             changed.append(replace(claim, status=status))
@@ -203,6 +219,17 @@ class Losses:
         # Nothing comes in the place of what has ended, so that waits for nothing either.
         self.world.edit(add=changed, remove=map(_pod_key, sorted(ended)))
 
+    def _ended_among(self, bound: Mapping[ClaimKey, Cause]) -> dict[Consumer, Cause]:
+        """Pods that have ended and are still named by claims: a controller is about to
+        take them out."""
+        snapshot = self.world.snapshot
+        return {
+            consumer: cause
+            for key, cause in bound.items()
+            for consumer in consumers_of(snapshot.claims[key])
+            if (pod := find_pod(snapshot, consumer)) is not None and is_over(pod)
+        }
+
     def _claims_of(self, consumer: Consumer) -> Iterable[ClaimKey]:
         """Those that a pod names, in its order, then others that are reserved for it."""
         reserved = self.world.index.reserved_by(consumer)
@@ -212,6 +239,11 @@ class Losses:
         return dict.fromkeys((*mine, *reserved))
 
     def _is_over(self, consumer: Consumer) -> bool:
+        """Whether nothing comes in its place: it has ended, is going already (then what
+        replaces it exists or comes anyway), or an edit has released a claim of it."""
+        pod = find_pod(self.world.snapshot, consumer)
+        if pod is not None and is_over(pod):
+            return True
         return bool(self._over) and not self._over.isdisjoint(self._claims_of(consumer))
 
     def _lose(self, lost: Lost) -> None:

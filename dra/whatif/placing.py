@@ -20,9 +20,10 @@ from dra.objects import ConsumerReference, DeviceResult, NodeSelector, ResourceC
 from dra.snapshot import Snapshot
 from dra.whatif.board import Board
 from dra.whatif.consumers import PODS, Consumer
+from dra.whatif.node_taints import without_passing
 from dra.whatif.scenario import Policy
 from dra.whatif.scoring import taken_part
-from dra.whatif.world import World
+from dra.whatif.world import World, released
 
 MOST_CONSUMERS: Final = 256
 """Entries that ``status.reservedFor`` holds."""
@@ -59,11 +60,13 @@ def kind_of(unit: Unit) -> bytes:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Placed:
-    """``claims`` are those that got devices now, as they are written down."""
+    """``claims`` are those that got devices now, as they are written down; ``freed``
+    are those of them that had others before, as they were."""
 
     unit: Unit
     node: str
     claims: tuple[ResourceClaim, ...]
+    freed: tuple[ResourceClaim, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -89,15 +92,47 @@ class Placer:
         self.world = world
         self.policy = policy
         self.names = schedulable(world.snapshot)
+        self._well = without_passing(world.snapshot)
         self._boards: dict[bytes, Board] = {}
         self._reach: dict[int, tuple[NodeSelector, frozenset[str]]] = {}
 
     def place(self, unit: Unit, *, expected: int = 1) -> Placed | Refused:
-        """``expected``: how many units like this one are going to be placed."""
+        """``expected``: how many units like this one are going to be placed.
+
+        Of a pod that fits nowhere the scheduler takes back the claims that bind it to
+        nodes and that no other pod uses, one after another, and tries again. Source:
+        PostFilter of the plugin DynamicResources of Kubernetes 1.36.
+        """
+        found = self._place(unit, expected)
+        if not isinstance(found, Refused) or found.verdict != "does not fit":
+            return found
+        freed: list[ResourceClaim] = []
+        for claim in filter(self._binds, unit.claims):
+            if not _is_free_for(claim, unit.pod):
+                continue
+            freed.append(claim)
+            self._tell(self._nodes_of(self.world.take_back(claim)), None)
+            claims = tuple(released(c) if c in freed else c for c in unit.claims)
+            anew = self._place(dataclasses.replace(unit, claims=claims), expected)
+            if isinstance(anew, Placed):
+                self.world.notes += _notes_on(unit, freed)
+                return dataclasses.replace(anew, freed=tuple(freed))
+        for claim in freed:
+            self._tell(self._nodes_of(self.world.hold(claim)), None)
+        return found
+
+    def _binds(self, claim: ResourceClaim) -> bool:
+        """Whether there are nodes where what the claim has cannot be used."""
+        allocation = claim.status.allocation
+        if allocation is None or allocation.node_selector is None:
+            return False
+        return not self._reached(allocation.node_selector).issuperset(self.names)
+
+    def _place(self, unit: Unit, expected: int) -> Placed | Refused:
         if unit.problem:
             return Refused(unit, "refused", unit.problem)
         waiting = [c for c in unit.claims if c.status.allocation is None]
-        allowed = unit.allowed
+        allowed = self.allowed(unit)
         for claim in unit.claims:
             obstacle = _obstacle(claim, unit)
             if obstacle:
@@ -122,6 +157,11 @@ class Placer:
             return Refused(unit, "does not fit", _nowhere(unit, waiting, allowed))
         return self._write_down(unit, waiting, found, board)
 
+    def allowed(self, unit: Unit) -> frozenset[str] | None:
+        """The nodes that a unit may use by its own rules, None: all. One without rules
+        keeps off nodes with passing taints; a pod's own rules know its tolerations."""
+        return self._well if unit.allowed is None else unit.allowed
+
     def explain(
         self, unit: Unit, *, snapshot: Snapshot | None = None, relax: bool = False
     ) -> Explanation:
@@ -135,8 +175,9 @@ class Placer:
             if allocation is not None and allocation.node_selector is not None:
                 reach = self._reached(allocation.node_selector)
                 names = [name for name in names if name in reach]
-        if unit.allowed is not None:
-            names = [name for name in names if name in unit.allowed]
+        allowed = self.allowed(unit)
+        if allowed is not None:
+            names = [name for name in names if name in allowed]
         return explain(
             snapshot or self.world.snapshot,
             waiting,
@@ -153,9 +194,12 @@ class Placer:
         pools = {
             (result.driver, result.pool)
             for one in placed
-            for claim in one.claims
+            for claim in (*one.claims, *one.freed)
             for result in _results(claim)
         }
+        for one in placed:
+            for note in _notes_on(one.unit, one.freed):
+                self.world.notes.remove(note)
         self.world.go_back(snapshot)
         self._tell(self._nodes_of(PoolKey(*key) for key in pools), None)
 
@@ -253,7 +297,8 @@ def _obstacle(claim: ResourceClaim, unit: Unit) -> str:
     if claim.metadata.deletion_timestamp:
         return f"{claim_name(claim).capitalize()} is being deleted."
     reserved = claim.status.reserved_for or ()
-    if unit.pod is not None and len(reserved) >= MOST_CONSUMERS:
+    full = len(reserved) >= MOST_CONSUMERS and not _is_reserved(claim, unit.pod)
+    if unit.pod is not None and full:
         return (
             f"{claim_name(claim).capitalize()} is reserved for {len(reserved)} consumers, "
             f"which is as many as it can be: use another claim."
@@ -272,12 +317,33 @@ def _nowhere(
 def _reserved(claim: ResourceClaim, pod: Consumer | None) -> ResourceClaim:
     if pod is None:
         return claim
+    if _is_reserved(claim, pod):
+        return claim
     reserved = claim.status.reserved_for or []
     reference = ConsumerReference(resource=PODS, name=pod.name, uid=pod.uid)
-    if reference in reserved:
-        return claim
     status = replace(claim.status, reserved_for=[*reserved, reference])
     return replace(claim, status=status)
+
+
+def _is_reserved(claim: ResourceClaim, pod: Consumer | None) -> bool:
+    namespace = claim.metadata.namespace
+    reserved = claim.status.reserved_for or ()
+    return pod is not None and any(pod.is_meant_by(namespace, r) for r in reserved)
+
+
+def _is_free_for(claim: ResourceClaim, pod: Consumer | None) -> bool:
+    """Whether nobody but the pod uses the claim, so that it may be taken back for it."""
+    namespace = claim.metadata.namespace
+    reserved = claim.status.reserved_for or ()
+    return pod is not None and all(pod.is_meant_by(namespace, r) for r in reserved)
+
+
+def _notes_on(unit: Unit, freed: Iterable[ResourceClaim]) -> list[str]:
+    return [
+        f"{claim_name(claim).capitalize()} is allocated where pod {unit.name} does not fit, "
+        "and nobody else uses it: the scheduler takes it back and allocates it anew."
+        for claim in freed
+    ]
 
 
 def _results(claim: ResourceClaim) -> Sequence[DeviceResult]:

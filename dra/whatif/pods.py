@@ -21,7 +21,7 @@ from dra.extended_resources import (
     ServedBy,
     claim_for,
 )
-from dra.objects import Json, Pod, ResourceClaim, write
+from dra.objects import Json, Meta, Pod, PodResourceClaim, ResourceClaim, write
 from dra.pod_needs import (
     entries,
     extended_claim_name,
@@ -59,26 +59,32 @@ class Pods:
     def __init__(self, world: World) -> None:
         self.world = world
         self._admitted: dict[bytes, frozenset[str] | str | None] = {}
-        self._sizes: dict[tuple[str, str], int] = {}
+        self._sizes: dict[tuple[str, str], tuple[int, int]] = {}
+        """Pods of a gang, and how many of them no gate holds back."""
+        self._made: dict[tuple[str, str, str], ResourceClaim] = {}
+        """Claims of templates by namespace, pod and entry."""
 
     def waiting(self, namespace: str = "") -> list[Pod]:
-        """The pods on no node that wait for devices, oldest first, then by name."""
-        snapshot = self.world.snapshot
-        served = {**served_by(self.world.before), **served_by(snapshot)}
-        found = [
-            pod
-            for pod in snapshot.pods.values()
-            if not pod.spec.node_name
-            and not is_over(pod)
-            and namespace in ("", pod.metadata.namespace)
-            and (_names_claims(pod) or not served.keys().isdisjoint(_asked(pod)))
-        ]
+        """The pods on no node that wait for devices, in the scheduler's order: those of
+        the highest priority first, then the oldest, then by name. One that has no time
+        is new. Pods with scheduling gates are left out, and that is noted."""
+        found: list[Pod] = []
+        gated: list[Pod] = []
+        for pod in self.world.snapshot.pods.values():
+            if namespace in ("", pod.metadata.namespace) and self._waits(pod):
+                (gated if pod.spec.scheduling_gates else found).append(pod)
+        self._note_gated(gated)
+        return sorted(found, key=_turn)
 
-        def age(pod: Pod) -> tuple[str, str, str]:
-            meta = pod.metadata
-            return (meta.creation_timestamp or "", meta.namespace, meta.name)
+    def _waits(self, pod: Pod) -> bool:
+        if pod.spec.node_name or is_over(pod):
+            return False
+        return _names_claims(pod) or self._asks_devices(pod)
 
-        return sorted(found, key=age)
+    def _asks_devices(self, pod: Pod) -> bool:
+        """Whether a class stands, or stood at first, for a resource that it asks."""
+        known = (served_by(self.world.before), served_by(self.world.for_search))
+        return any(name in served for name in _asked(pod) for served in known)
 
     def together(self, namespace: str = "") -> Iterator[tuple[list[Pod], int | None]]:
         """Those that wait, in order, the pods of a gang at the place of its first.
@@ -96,10 +102,7 @@ class Pods:
             if key is None:
                 yield [pod], None
             elif (members := gangs.pop(key, None)) is not None:
-                yield (
-                    members,
-                    max(self._least(key) - self._members(key, running=True), 0),
-                )
+                yield members, max(self._least(key) - self._others(key, members), 0)
 
     def _gang(self, pod: Pod) -> tuple[str, str] | None:
         """The pod's group, if that is one whose pods go together."""
@@ -112,44 +115,54 @@ class Pods:
         policy = group.spec.scheduling_policy if group else None
         return policy.gang.min_count if policy and policy.gang else 0
 
-    def _members(self, key: tuple[str, str], *, running: bool = False) -> int:
-        """Pods of a gang; ``running``: only those that have a node."""
-        return sum(
-            not is_over(pod)
-            and self._gang(pod) == key
-            and bool(pod.spec.node_name or not running)
-            for pod in self.world.for_search.pods.values()
-        )
+    def _members(self, key: tuple[str, str]) -> list[Pod]:
+        pods = self.world.for_search.pods.values()
+        return [pod for pod in pods if not is_over(pod) and self._gang(pod) == key]
 
-    def _size(self, key: tuple[str, str]) -> int:
-        if key not in self._sizes:
-            self._sizes[key] = self._members(key)
-        return self._sizes[key]
+    def _others(self, key: tuple[str, str], waiting: Sequence[Pod]) -> int:
+        """Pods of a gang that have a node, or need no devices to get one."""
+        names = {pod.metadata.name for pod in waiting}
+        members = self._members(key)
+        return sum(p.metadata.name not in names and _is_free(p) for p in members)
 
     def _too_few(self, key: tuple[str, str]) -> str:
-        members = self._size(key)
+        """Why a gang cannot be whole yet, empty where it can."""
+        if key not in self._sizes:
+            pods = self._members(key)
+            self._sizes[key] = (len(pods), sum(map(_is_free, pods)))
+        (members, free), least = self._sizes[key], self._least(key)
+        if free >= least:
+            return ""
         exist = "1 exists" if members == 1 else f"{members:,} exist"
-        return (
-            f"Its group {key[1]} is a gang of at least {self._least(key):,} pods, and "
-            f"{exist}."
-        )
+        if members >= least:
+            exist = f"{members - free:,} of its {members:,} are held back by gates"
+        return f"Its group {key[1]} is a gang of at least {least:,} pods, and {exist}."
 
     def unit(self, pod: Pod) -> Unit:
-        """A pod of the cluster; with a problem where a claim of it is missing."""
+        """A pod of the cluster; with a problem where a claim of it is missing.
+
+        A claim that is not made yet is made of its template, as a controller does.
+        """
         consumer = Consumer.of_pod(pod)
         claims = []
         for entry, name in entries(pod):
-            claim = self.world.claim((consumer.namespace, name)) if name else None
+            if name or not entry.resource_claim_template_name:
+                claim = self.world.claim((consumer.namespace, name)) if name else None
+                missing = f"Its claim {name or entry.name} does not exist."
+            else:
+                claim = self._from_template(pod, entry)
+                template = entry.resource_claim_template_name
+                missing = f"Its claim template {template} does not exist."
             if claim is None:
-                problem = f"Its claim {name or entry.name} does not exist."
-                return Unit(consumer.name, consumer, (), problem=problem)
+                return Unit(consumer.name, consumer, (), problem=missing)
             claims.append(claim)
+        claims = each_once(claims)
         made = extended_claim_name(pod)
         extended = Extended() if made else self._extended_of(pod)
         unit = self._unit(pod, claims, extended)
         key = self._gang(pod)
-        if key is not None and self._size(key) < self._least(key):
-            return dataclasses.replace(unit, problem=self._too_few(key))
+        if key is not None and (problem := self._too_few(key)):
+            return dataclasses.replace(unit, problem=problem)
         return unit
 
     def again(self, pod: Pod, keys: Iterable[ClaimKey]) -> Unit:
@@ -199,6 +212,25 @@ class Pods:
 
     # --- parts ---
 
+    def _from_template(self, pod: Pod, entry: PodResourceClaim) -> ResourceClaim | None:
+        meta = pod.metadata
+        at = (meta.namespace, meta.name, entry.name)
+        name = entry.resource_claim_template_name or ""
+        template = self.world.for_search.templates.get((meta.namespace, name))
+        if template is None or at in self._made:
+            return self._made.get(at)
+        taken = {made.metadata.name for made in self._made.values()}
+        claim = ResourceClaim(
+            metadata=Meta(
+                name=f"{meta.name}-{entry.name}",
+                namespace=meta.namespace,
+                labels=template.spec.metadata.labels,
+            ),
+            spec=template.spec.spec,
+        )
+        self._made[at] = self._named(claim, taken)
+        return self._made[at]
+
     def _unit(
         self, pod: Pod, claims: Sequence[ResourceClaim], extended: Extended
     ) -> Unit:
@@ -232,11 +264,13 @@ class Pods:
                 )
         return self._admitted[key]
 
-    def _named(self, claim: ResourceClaim) -> ResourceClaim:
+    def _named(
+        self, claim: ResourceClaim, taken: Collection[str] = ()
+    ) -> ResourceClaim:
         """Under a name that no claim has; the API server would add letters to it."""
         namespace, base = claim.metadata.namespace, claim.metadata.name
         name, number = base, 0
-        while self.world.is_taken((namespace, name)):
+        while name in taken or self.world.is_taken((namespace, name)):
             number += 1
             name = f"{base}-{number}"
         return replace(claim, metadata=replace(claim.metadata, name=name))
@@ -249,8 +283,38 @@ class Pods:
             f"{'are' if many else 'is'} left out for pods that ask for it: what is free "
             "there is not known here."
         )
+        self._note(note)
+
+    def _note_gated(self, pods: Sequence[Pod]) -> None:
+        if not pods:
+            return
+        gates = {g.name for pod in pods for g in pod.spec.scheduling_gates or ()}
+        many = len(pods) != 1
+        self._note(
+            f"{len(pods):,} pod{'s' if many else ''} {'are' if many else 'is'} held back by "
+            f"scheduling gates ({', '.join(sorted(gates)[:_SHOWN])}) and not tried."
+        )
+
+    def _note(self, note: str) -> None:
         if note not in self.world.notes:
             self.world.notes.append(note)
+
+
+def each_once(claims: Iterable[ResourceClaim]) -> list[ResourceClaim]:
+    """Claims without those that a pod names again: it uses one claim, not two."""
+    known = {(c.metadata.namespace, c.metadata.name): c for c in claims}
+    return list(known.values())
+
+
+def _is_free(pod: Pod) -> bool:
+    """Whether no gate keeps the scheduler from it; one with a node has passed them."""
+    return bool(pod.spec.node_name or not pod.spec.scheduling_gates)
+
+
+def _turn(pod: Pod) -> tuple[int, bool, str, str, str]:
+    """Source: the plugin PrioritySort of the scheduler of Kubernetes 1.36."""
+    meta, made = pod.metadata, pod.metadata.creation_timestamp
+    return (-(pod.spec.priority or 0), not made, made or "", meta.namespace, meta.name)
 
 
 def _is_extended(pod: Pod, claim: ResourceClaim) -> bool:
@@ -269,7 +333,7 @@ def _nobody(resource: str, world: World) -> str:
 
 
 def _names_claims(pod: Pod) -> bool:
-    return any(name for _, name in entries(pod))
+    return any(name or e.resource_claim_template_name for e, name in entries(pod))
 
 
 def _asked(pod: Pod) -> Iterator[str]:

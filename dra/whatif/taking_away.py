@@ -109,7 +109,7 @@ def _vanished(before: Snapshot, now: Snapshot) -> dict[ClaimKey, list[str]]:
         use = now.in_use.by_pool.get(key)
         if new is old or use is None:
             continue
-        published = {device.name for device in new.devices()} if new else set()
+        published = _published(new)
         were = {device.name for device in old.devices()}
         for holder in use.results():
             name = holder.result.device
@@ -117,6 +117,14 @@ def _vanished(before: Snapshot, now: Snapshot) -> dict[ClaimKey, list[str]]:
                 text = str(DeviceID(key.driver, key.name, name))
                 gone.setdefault(holder.claim_key, []).append(text)
     return dict(sorted(gone.items()))
+
+
+def _published(pool: Pool | None) -> set[str]:
+    """Names of devices that are there; while a pool is replaced, those of before too."""
+    if pool is None:
+        return set()
+    pieces = pool.current if pool.complete else pool.arrival
+    return {device.name for piece in pieces for device in piece.spec.devices or ()}
 
 
 def _is_readable(snapshot: Snapshot, holder: Holder) -> bool:

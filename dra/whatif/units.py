@@ -15,9 +15,10 @@ from dra.whatif.choosing import chosen_nodes
 from dra.whatif.consumers import ClaimKey, Consumer
 from dra.whatif.drafts import draft
 from dra.whatif.errors import ScenarioError
+from dra.whatif.node_taints import without_passing
 from dra.whatif.parts import Json
 from dra.whatif.placing import Unit
-from dra.whatif.pods import Extended, Pods
+from dra.whatif.pods import Extended, Pods, each_once
 from dra.whatif.scenario import (
     ClaimWork,
     GroupWork,
@@ -127,6 +128,7 @@ class Workload:
             self._claim_of_pod(entry, work, name, f"{path}.claims[{place}]")
             for place, entry in enumerate(work.claims)
         ]
+        claims = each_once(claims)
         extended = self._extended_of(work, path)
         if extended.claim is not None:
             base = f"{name}-extended-resources"
@@ -273,11 +275,12 @@ class Workload:
         return ResourceClaim(metadata=meta, spec=spec.spec)
 
     def _allowed(self, target: Target, path: str) -> frozenset[str] | None:
+        snapshot = self.world.snapshot
+        well = without_passing(snapshot)
         if target == Target():
-            return None
-        return frozenset(
-            chosen_nodes(self.world.snapshot, target.nodes, target.labels, f"{path}.on")
-        )
+            return well
+        named = chosen_nodes(snapshot, target.nodes, target.labels, f"{path}.on")
+        return frozenset(named) if well is None else well.intersection(named)
 
 
 def _of_template(template: ResourceClaimTemplate) -> ResourceClaim:

@@ -130,6 +130,16 @@ class World:
         self._pending[key] = claim
         return pools
 
+    def take_back(self, claim: ResourceClaim) -> list[PoolKey]:
+        """Write down that a claim has nothing any more; the pools that it named."""
+        key = (claim.metadata.namespace, claim.metadata.name)
+        pools = list(holdings(claim))
+        for pool in pools:
+            use = self._uses.get(pool) or self._snapshot.in_use.pool(pool)
+            self._uses[pool] = change_use(use, frozenset({key}), ())
+        self._pending[key] = released(claim)
+        return pools
+
 
 def released(claim: ResourceClaim) -> ResourceClaim:
     """The claim without its allocation and its reservations."""

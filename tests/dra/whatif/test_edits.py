@@ -351,6 +351,38 @@ def test_drafted_slices_are_checked_as_the_server_would():
             "edits[0].capacity[memory]",
             "lots",
         ),
+        (
+            {
+                "edit": "changeDevices",
+                "devices": {"node": "n1"},
+                "attributes": {"a": {"version": "1.2.3.4"}},
+            },
+            "edits[0].attributes[a].version",
+            "semver",
+        ),
+        (
+            {
+                "edit": "changeDevices",
+                "devices": {"node": "n1"},
+                "capacity": {"two words": "1"},
+            },
+            "edits[0].capacity",
+            "two words",
+        ),
+        (
+            {
+                "edit": "taint",
+                "devices": {"node": "n1"},
+                "taint": {"key": "k", "effect": "NoScedule"},
+            },
+            "edits[0].taint.effect",
+            "NoScedule",
+        ),
+        (
+            {"edit": "taintByRule", "name": "r", "taint": {"key": "two words"}},
+            "edits[0].taint.key",
+            "two words",
+        ),
         ({"edit": "release"}, "edits[0]", "no claim is named"),
         ({"edit": "release", "claims": ["a/b"]}, "edits[0].claims[0]", "no claim a/b"),
         ({"edit": "release", "namespace": "x"}, "edits[0].namespace", "has no claim"),

@@ -95,6 +95,59 @@ def test_pods_of_a_daemon_set_stay_on_a_drained_node_and_end_with_a_failed_one()
     assert outcomes(failed) == {"monitor": ("released", "")}
 
 
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"status": {"phase": "Succeeded"}},
+        {"status": {"phase": "Failed"}},
+        {"metadata": {"deletionTimestamp": "2026-11-30T01:00:00Z"}},
+    ],
+)
+@pytest.mark.parametrize("edit", [DRAIN, FAIL])
+def test_nothing_comes_in_the_place_of_a_pod_that_has_ended_or_is_going(edit, state):
+    over = pod("p", "c", on="n1", **state.get("metadata", {}))
+    over |= {k: v for k, v in state.items() if k != "metadata"}
+    snapshot = cluster(
+        home("n1", 1), home("n2", 1), held("c", "gpu-0", on="n1", pods=["p"]), over
+    )
+
+    found = ask(snapshot, edit)
+
+    assert outcomes(found) == {"c": ("released", "")}
+    assert found.placements == ()
+
+
+def test_pods_without_a_controller_are_told_when_their_node_is_drained():
+    snapshot = cluster(
+        home("n1", 1),
+        home("n2", 1),
+        held("c", "gpu-0", on="n1", pods=["p"]),
+        pod("p", "c", on="n1"),
+    )
+
+    found = ask(snapshot, DRAIN)
+
+    (note,) = found.notes
+    assert note.endswith("kubectl drain needs --force for them: p.")
+
+
+def test_a_device_that_the_pool_had_stays_while_a_driver_replaces_it():
+    newer = piece(
+        "n1-new", device("gpu-0"), pool="n1", nodeName="n1", generation=2, of=2
+    )
+    snapshot = cluster(
+        home("n1", 2),
+        home("n2", 1),
+        held("c", "gpu-1", on="n1", pods=["p"]),
+        pod("p", "c", on="n1"),
+    )
+
+    found = ask(snapshot, {"edit": "add", "objects": [newer]})
+
+    assert found.losses == ()
+    assert [p.pool for p in found.pools] == ["n1"]
+
+
 def test_a_consumer_that_is_no_pod_keeps_a_claim_on_a_failed_node():
     fixed = held("fixed", "gpu-0", on="n1")
     fixed["status"]["reservedFor"] = [

@@ -94,6 +94,31 @@ def test_a_group_of_two_fails_although_two_halves_would_do():
     assert "All 2 would fit" in found.items[0].hint
 
 
+def test_looking_ahead_only_names_nodes_where_the_work_may_go():
+    either = {
+        "metadata": {"name": "either"},
+        "spec": {
+            "devices": {
+                "requests": [
+                    {
+                        "name": "r",
+                        "firstAvailable": [
+                            {"name": "two", "deviceClassName": "gpu", "count": 2},
+                            {"name": "one", "deviceClassName": "gpu"},
+                        ],
+                    }
+                ]
+            }
+        },
+    }
+    one = {"name": "p", "claims": [{"claim": either}], "on": {"nodes": ["n2"]}}
+    work = {"place": "group", "name": "g", "pods": [one | {"copies": 2}]}
+
+    found = ask(cluster(home("n1", 4), home("n2", 2)), workload=[work])
+
+    assert found.items[0].hint.startswith("All 2 would fit on node n2 ")
+
+
 def test_what_a_taint_would_evict_is_told_before_it_is_there():
     snapshot = cluster(
         home("n1", 2),

@@ -153,6 +153,7 @@ def test_pods_that_share_a_claim_follow_it():
 
 def test_a_pod_can_only_use_a_claim_where_it_is():
     bound = claim("bound", result("gpu-0", pool="n1"))
+    bound["status"]["reservedFor"] = [{"resource": "pods", "name": "q", "uid": "q"}]
     bound["status"]["allocation"]["nodeSelector"] = {
         "nodeSelectorTerms": [
             {
