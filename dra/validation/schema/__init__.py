@@ -6,6 +6,7 @@ from typing import Final
 
 from dra.validation.schema.claims import FLAT_REQUEST, REQUEST, claim, template
 from dra.validation.schema.shapes import Shape, Struct
+from dra.validation.schema.shared import optional
 from dra.validation.schema.slices import BASIC_DEVICE, CLASS, DEVICE, RULE, slice_
 
 GROUP: Final = "resource.k8s.io"
@@ -19,7 +20,9 @@ KINDS: Final[dict[str, dict[str, Struct]]] = {
     "ResourceClaim": _versions(claim(REQUEST), claim(FLAT_REQUEST)),
     "ResourceClaimTemplate": _versions(template(REQUEST), template(FLAT_REQUEST)),
     "DeviceClass": _versions(CLASS, CLASS),
-    "ResourceSlice": _versions(slice_(DEVICE), slice_(BASIC_DEVICE)),
+    "ResourceSlice": _versions(
+        slice_(DEVICE), slice_(BASIC_DEVICE, selection=optional)
+    ),
     "DeviceTaintRule": {"v1": RULE, "v1beta2": RULE, "v1alpha3": RULE},
 }
 """The shape of every kind by version."""

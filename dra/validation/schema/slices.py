@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from dra.quantity import parse
-from dra.validation.schema.shapes import Field, ListOf, MapOf, Reading, Struct
+from dra.validation.schema.shapes import Field, ListOf, MapOf, Reading, Shape, Struct
 from dra.validation.schema.shared import (
     AMOUNT,
     BOOLEAN,
@@ -128,7 +129,12 @@ BASIC_DEVICE: Final = Struct(
 )
 
 
-def slice_(device: Struct) -> Struct:
+def slice_(device: Struct, *, selection: Callable[[Shape], Field] = pointer) -> Struct:
+    """A ResourceSlice of such devices.
+
+    ``selection`` tells how ``spec.nodeName`` and ``spec.allNodes`` are kept: v1beta1
+    has no pointers there, so an empty name and false are the same as not set.
+    """
     pool = Struct(
         "ResourcePool",
         {
@@ -145,9 +151,9 @@ def slice_(device: Struct) -> Struct:
         {
             "driver": always(TEXT),
             "pool": always(pool),
-            "nodeName": pointer(TEXT),
+            "nodeName": selection(TEXT),
             "nodeSelector": pointer(NODE_SELECTOR),
-            "allNodes": pointer(BOOLEAN),
+            "allNodes": selection(BOOLEAN),
             "devices": optional(ListOf(device)),
             "perDeviceNodeSelection": pointer(BOOLEAN),
             "sharedCounters": optional(ListOf(counter_set)),

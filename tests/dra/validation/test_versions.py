@@ -80,6 +80,19 @@ def test_devices_of_v1beta1_are_basic():
     assert found.object["spec"]["devices"] == sent["spec"]["devices"]
 
 
+@pytest.mark.parametrize(
+    "where",
+    [{"nodeName": "", "allNodes": True}, {"nodeName": "n1", "allNodes": False}],
+)
+def test_empty_nodes_of_a_slice_are_not_set_in_v1beta1_only(where):
+    sent = piece("net.example.com", **where)
+    assert not create(sent).accepted
+    found = create({**sent, "apiVersion": "resource.k8s.io/v1beta1"})
+    assert found.accepted
+    (kept,) = (name for name in where if where[name])
+    assert [name for name in where if name in found.object["spec"]] == [kept]
+
+
 @pytest.mark.parametrize("version", ["v1beta1", "v1beta2", "v1"])
 def test_a_template_is_served_in_every_version(version):
     request_ = FLAT if version == "v1beta1" else claim(request("gpu", "gpu"))
