@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from claims.authoring import form, manifests
 from claims.authoring.manifests import Document, Manifest
+from claims.authoring.manifests.aligning import same
 
 _UNSAYABLE: Final = (
     "This cannot be written as YAML: it holds characters that no text may have, or is "
@@ -68,7 +69,7 @@ def edit(
             value, focus = result.value, result.focus
         except form.StepError as error:
             problem = str(error)
-    if value is not found.value and value != found.value:
+    if not same(value, found.value):
         try:
             text = manifests.edited(found.text, found.index, value)
         except (ValueError, RecursionError):

@@ -65,7 +65,8 @@ def _set(value: Any, name: str, texts: Sequence[str]) -> None:
     if last == "requests" and path[-2:-1] and isinstance(path[-2], int):
         _put_or_drop(value, path, [each for each in texts if each])
         return
-    convert = _CONVERT.get(str(last), _text)
+    # A capacity may be called "count", and is an amount all the same.
+    convert = _text if _is_amount(path) else _CONVERT.get(str(last), _text)
     _put_or_drop(value, path, convert(text))
     if last == "allocationMode" and text == "All":
         paths.drop(value, (*path[:-1], "count"), keep=len(path) - 1)
@@ -83,7 +84,14 @@ def _put_or_drop(value: Any, path: paths.Path, new: Any) -> None:
 
 def _stays_blank(path: paths.Path) -> bool:
     """Fields that stand in the text even when they are empty: what has to be filled in."""
+    if _is_amount(path):
+        return False
     return path[-1] in ("expression", "deviceClassName") or path == ("metadata", "name")
+
+
+def _is_amount(path: paths.Path) -> bool:
+    """Whether it is what a request asks of a capacity."""
+    return path[-3:-1] == ("capacity", "requests")
 
 
 def _is_request(path: paths.Path) -> bool:

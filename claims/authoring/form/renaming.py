@@ -25,12 +25,28 @@ def renamed(value: Any, path: paths.Path, before: str, after: str) -> None:
     prefix = ""
     if path[-3] == "firstAvailable":
         prefix = f"{_name(paths.get(value, path[:-3]))}/"
+    _refer(value, prefix + before, prefix + after)
+
+
+def chosen(value: Any, request: str, alternative: str) -> None:
+    """What was for one alternative of a request is for the request then."""
+    _refer(value, f"{request}/{alternative}", request)
+
+
+def _refer(value: Any, before: str, after: str) -> None:
+    """Every name ``before`` in constraints and config is ``after`` then."""
     for names in _references(value):
-        for at, name in enumerate(names):
-            if name == prefix + before:
-                names[at] = prefix + after
-            elif not prefix and str(name).startswith(f"{before}/"):
-                names[at] = after + str(name)[len(before) :]
+        new = [_referred(name, before, after) for name in names]
+        if new != names:
+            names[:] = [name for at, name in enumerate(new) if name not in new[:at]]
+
+
+def _referred(name: Any, before: str, after: str) -> Any:
+    if name == before:
+        return after
+    if isinstance(name, str) and name.startswith(f"{before}/"):
+        return after + name[len(before) :]
+    return name
 
 
 def without(value: Any, name: str) -> None:

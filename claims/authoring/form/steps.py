@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from claims.authoring.form import paths
-from claims.authoring.form.renaming import without
+from claims.authoring.form.renaming import chosen, without
 from claims.authoring.form.subjects import API_VERSION, KINDS, kind_of, new_request
 from dra.old_layout import in_new_layout
 
@@ -180,9 +180,10 @@ def _to_exactly(value: Any, path: paths.Path, _argument: Any) -> str:
     request = _map_at(value, path)
     alternatives = request.pop("firstAvailable", None) or [{}]
     exactly = dict(alternatives[0])
-    exactly.pop("name", None)
+    first = exactly.pop("name", None)
     request["exactly"] = {"deviceClassName": ""} | exactly
-    for alternative in alternatives:
+    chosen(value, str(request.get("name")), str(first))
+    for alternative in alternatives[1:]:
         without(value, f"{request.get('name')}/{alternative.get('name')}")
     return paths.text_of((*path, "exactly", "deviceClassName"))
 
@@ -227,8 +228,21 @@ def _kind(value: Any, _path: paths.Path, argument: Any) -> str:
         value["spec"] = {"spec": spec}
     else:
         value["spec"] = spec.get("spec") or {}
+        _take_over(value, spec.get("metadata"))
     value.pop("status", None)
     return "metadata.name"
+
+
+def _take_over(value: Any, given: Any) -> None:
+    """The labels and annotations that a template gives to its claims. The API server
+    takes no other metadata there."""
+    if not isinstance(given, dict):
+        return
+    meta = _map_at(value, ("metadata",))
+    for part in ("labels", "annotations"):
+        found, own = given.get(part), meta.get(part) or {}
+        if isinstance(found, dict) and found and isinstance(own, dict):
+            meta[part] = own | found
 
 
 def _renew(value: Any, _path: paths.Path, _argument: Any) -> str:

@@ -59,3 +59,10 @@ def test_a_step_that_can_be_done_keeps_the_comments() -> None:
     assert "name: serve  # the big one" in found.text
     assert found.value["spec"]["devices"]["requests"][0]["exactly"]["count"] == 2
     assert found.problem == ""
+
+
+def test_a_number_in_the_place_of_true_is_a_change() -> None:
+    """To Python ``True`` and ``1`` are equal; the API server takes one of them."""
+    text = CLAIM + "        count: true\n"
+    found = edit(text, fields={COUNT: ["1"]})
+    assert found.text == CLAIM + "        count: 1\n"

@@ -129,6 +129,22 @@ def test_a_capacity_has_a_name_in_brackets() -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["count", "tolerationSeconds", "adminAccess"])
+def test_a_capacity_that_is_called_as_another_field_is_an_amount(name: str) -> None:
+    at = f"{ASK}.capacity.requests.{name}"
+    new = posted(claim(), at, "5Gi")
+    asked = new["spec"]["devices"]["requests"][0]["exactly"]
+    assert asked["capacity"] == {"requests": {name: "5Gi"}}
+    without = posted(new, at, "")["spec"]["devices"]["requests"][0]["exactly"]
+    assert without["capacity"] == {"requests": {}}
+
+
+def test_renaming_leaves_lists_alone_that_do_not_name_it() -> None:
+    value = claim(constraints=[{"requests": ["other", "other"]}])
+    new = posted(value, "spec.devices.requests[0].name", "card")
+    assert new["spec"]["devices"]["constraints"] == [{"requests": ["other", "other"]}]
+
+
 def test_a_renamed_request_is_renamed_where_it_is_named() -> None:
     value = claim(
         constraints=[{"requests": ["gpu", "nic"], "matchAttribute": "a/b"}],

@@ -91,6 +91,25 @@ def test_a_request_becomes_a_prioritized_list_and_one_again() -> None:
     assert done(several.value, f"exactly {REQUESTS}[0]").value == value
 
 
+def test_what_was_for_the_alternative_that_stays_is_for_the_request_then() -> None:
+    nic = {
+        "name": "nic",
+        "firstAvailable": [
+            {"name": "fast", "deviceClassName": "a"},
+            {"name": "slow", "deviceClassName": "b"},
+        ],
+    }
+    value = claim(
+        requests=[{"name": "gpu"}, nic],
+        constraints=[{"requests": ["gpu", "nic/fast", "nic/slow"]}],
+        config=[{"requests": ["nic/fast"]}, {"requests": ["nic/slow"]}],
+    )
+    new = devices(done(value, f"exactly {REQUESTS}[1]").value)
+    assert new["requests"][1]["exactly"] == {"deviceClassName": "a"}
+    assert new["constraints"] == [{"requests": ["gpu", "nic"]}]
+    assert new["config"] == [{"requests": ["nic"]}]
+
+
 def test_a_capacity_is_asked_for() -> None:
     new = done(claim(), f'capacity {ASK} ["memory", "8Gi"]').value
     assert devices(new)["requests"][0]["exactly"]["capacity"] == {
@@ -122,6 +141,26 @@ def test_a_claim_becomes_a_template_and_a_claim_again() -> None:
     assert template["kind"] == "ResourceClaimTemplate"
     assert template["spec"] == {"spec": claim()["spec"]}
     assert done(template, 'kind spec "ResourceClaim"').value == claim()
+
+
+def test_a_claim_keeps_the_labels_that_its_template_gives_to_claims() -> None:
+    value = {
+        "kind": "ResourceClaimTemplate",
+        "metadata": {"name": "t", "labels": {"own": "x", "app": "old"}},
+        "spec": {
+            "metadata": {"labels": {"app": "y"}, "annotations": {"k": "v"}},
+            "spec": {"devices": {}},
+        },
+    }
+    assert done(value, 'kind metadata "ResourceClaim"').value == {
+        "kind": "ResourceClaim",
+        "metadata": {
+            "name": "t",
+            "labels": {"own": "x", "app": "y"},
+            "annotations": {"k": "v"},
+        },
+        "spec": {"devices": {}},
+    }
 
 
 @pytest.mark.parametrize(
