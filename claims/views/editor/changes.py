@@ -46,7 +46,8 @@ class DraftChanges(OfDraft):
         return render(request, "claims/editor/changes.html", context)
 
     def _of_pod(self, world: Snapshot, editing: Editing, pod: str) -> dict[str, Any]:
-        found = {str(place): each for place, each in enumerate(pods_in(editing, world))}
+        pods = pods_in(self.cluster, editing, world)
+        found = {str(place): each for place, each in enumerate(pods)}
         workload, documents = found.get(pod), editing.manifest.documents
         if workload is None:
             return {}

@@ -15,7 +15,9 @@ from claims.authoring.previewing import Preview
 from claims.authoring.requests import RequestPreview
 from claims.views.editor.shapes import AskForm, ConstraintForm, ObjectForm
 from dra.allocation import Features
+from dra.objects import DeviceTaint, Toleration
 from dra.snapshot import Snapshot
+from dra.taints import untolerated
 
 MOST_CLASSES: Final = 300
 MOST_NAMESPACES: Final = 500
@@ -142,15 +144,22 @@ class Helper:
                 yield Offer(choice.name, step, choice.sentence)
 
     def _taints(self, form: AskForm, ask: Ask) -> Iterator[Offer]:
-        tolerated = {(t.key.value, t.effect.value) for t in form.tolerations}
+        # One without a key tolerates everything, and mostly is still to be filled in.
+        given = [
+            Toleration(t.key.value, t.operator.value, t.value.value, t.effect.value)
+            for t in form.tolerations
+            if t.key.value
+        ]
         found = choices.taint_choices(self.snapshot, ask, self.features)
         for choice in found[:MOST_TAINTS]:
             if not choice.prevents or choice.matching == 0:
                 continue
-            if (choice.key, choice.effect) in tolerated:
+            taint = DeviceTaint(choice.key, choice.value, choice.effect)
+            if untolerated([taint], given) is None:
                 continue
             step = f"add {form.path}.tolerations {json.dumps(choice.toleration)}"
-            yield Offer(f"{choice.key}:{choice.effect}", step, choice.sentence)
+            name = f"{choice.key}={choice.value}" if choice.value else choice.key
+            yield Offer(f"{name}:{choice.effect}", step, choice.sentence)
 
     def _snippets(self, form: AskForm, ask: Ask) -> Iterator[Offer]:
         last = form.selectors[-1].expression.name if form.selectors else ""

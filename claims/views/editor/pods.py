@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from claims.authoring.checking import gates_of
 from claims.authoring.editing import Editing
 from claims.authoring.previewing import Preview, previewed
 from claims.authoring.workloads import Workload, workloads
@@ -54,9 +55,14 @@ class Pods:
     also: str = ""
 
 
-def pods_in(editing: Editing, snapshot: Snapshot) -> list[Workload]:
+def pods_in(cluster: Cluster, editing: Editing, snapshot: Snapshot) -> list[Workload]:
     """The kinds of pods of a text of which there is something to say."""
-    return [w for w in workloads(editing.manifest.documents, snapshot) if _counts(w)]
+    found = workloads(
+        editing.manifest.documents,
+        snapshot,
+        extended_resources=gates_of(cluster).extended_resource,
+    )
+    return [workload for workload in found if _counts(workload)]
 
 
 def pods_of(
@@ -69,7 +75,7 @@ def pods_of(
 ) -> Pods:
     """Asked in the order of the text until the time is over. ``alone`` is the preview of
     the claim that is shown, by itself."""
-    found = pods_in(editing, snapshot)
+    found = pods_in(cluster, editing, snapshot)
     end = time.monotonic() + SECONDS
     shown: list[PodsOf] = []
     mine: list[tuple[Workload, Preview | None]] = []

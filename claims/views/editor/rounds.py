@@ -28,6 +28,7 @@ from claims.views.editor.helping import Helper, Lists, Offer
 from claims.views.editor.pods import Pods, pods_of
 from claims.views.editor.remarks import remarks_on
 from claims.views.editor.shapes import ObjectForm
+from claims.views.editor.writing import is_base
 from dra.errors import ObjectError
 from dra.objects import ResourceClaim
 from dra.snapshot import Snapshot
@@ -233,12 +234,12 @@ def shown(
 def _old(cluster: Cluster, draft: Draft, editing: Editing) -> Any:
     """The object that the document would replace, as the mirror has it; else None."""
     document = editing.document
-    if document is None or not draft.base_kind:
+    if document is None:
         return None
-    key = (draft.base_kind, draft.base_namespace, draft.base_name)
-    if (document.kind, document.namespace, document.name) != key:
+    base = drafts.base_of(draft)
+    if base is None or not is_base(document, base):
         return None
-    row = row_of(cluster, *key)
+    row = row_of(cluster, base.kind, base.namespace, base.name)
     return None if row is None else row.raw
 
 

@@ -138,7 +138,7 @@ def _each(
     base = drafts.base_of(draft)
     for document in documents:
         outcome: Outcome | ReadOnly
-        if base is not None and _is_base(document, base):
+        if base is not None and is_base(document, base):
             outcome = objects.update(
                 cluster,
                 user,
@@ -169,7 +169,8 @@ def namespace_of(document: Document) -> str:
     return document.namespace or NAMESPACE
 
 
-def _is_base(document: Document, base: drafts.Base) -> bool:
+def is_base(document: Document, base: drafts.Base) -> bool:
+    """Whether writing the document would replace the object that the draft edits."""
     here = (document.kind, namespace_of(document), document.name)
     return here == (base.kind, base.namespace, base.name)
 

@@ -493,3 +493,26 @@ def test_what_kubectl_printed_is_made_a_new_object_at_a_press(
     assert step
     editor.post(step=html.unescape(step[1]))
     assert editor.text == CLAIM
+
+
+def test_pods_are_asked_about_by_the_gates_of_the_cluster(
+    demo: Cluster, viewer: Client
+) -> None:
+    """Before 1.36 no claim is made of extended resources, on the page as over REST."""
+    pod = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+  - {name: c, resources: {limits: {nvidia.com/gpu: "1"}}}
+"""
+    said = "1 pod with extended resources (nvidia.com/gpu)"
+    assert said in words(viewer.get(Editor(viewer, pod).address).content.decode())
+    Cluster.objects.update(version="v1.34.0")
+    editor = Editor(viewer, pod)
+    assert said not in words(viewer.get(editor.address).content.decode())
+    asked = {"manifest": pod}
+    url = "/api/v1/clusters/demo/claims/preview/"
+    answer = viewer.post(url, asked, content_type="application/json")
+    assert answer.json()["previews"] == []

@@ -10,7 +10,8 @@ from django.test import Client
 from claims.authoring.manifests import read
 from claims.models import Draft, ResourceClaim
 from inventory.models import Cluster
-from tests.mirrored import mirror_demo
+from tests.inventory.views.conftest import claim, named
+from tests.mirrored import mirror, mirror_demo
 
 NEW = "/c/demo/claims/new/"
 
@@ -134,3 +135,23 @@ def test_claims_templates_and_classes_lead_to_the_editor(
         assert (
             'name="from" value="copy"' in viewer.get(f"/c/demo/{page}").content.decode()
         )
+
+
+def test_a_claim_without_its_namespace_in_the_text_is_still_the_one_that_is_changed(
+    db: None, viewer: Client
+) -> None:
+    """It would be written where kubectl puts it: in the namespace default."""
+    there = claim("here")
+    there["metadata"]["namespace"] = "default"
+    cluster = mirror([named("DeviceClass", "any", {}), there], name="lab")
+    new = f"/c/{cluster.name}/claims/new/"
+    key = {"kind": "ResourceClaim", "namespace": "default", "name": "here"}
+    address = viewer.post(new, {"from": "edit", **key})["Location"]
+    draft = Draft.objects.get()
+    text = draft.text.replace("  namespace: default\n", "").replace(
+        "count: 1", "count: 2"
+    )
+    assert text != draft.text
+    sent = {"text": text, "doc": 0, "revision": draft.revision}
+    page = viewer.post(address, sent).content.decode()
+    assert "field is immutable" in page
