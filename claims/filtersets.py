@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from claims.choices import ClaimState
 from claims.models import (
+    WAITING_POD,
     AllocatedDevice,
     ClaimConsumer,
     ClaimRequest,
@@ -100,8 +101,7 @@ class PodFilter(filters.FilterSet):
     def filter_waiting(
         self, queryset: QuerySet[Pod], _name: str, value: str
     ) -> QuerySet[Pod]:
-        waiting = Q(node_name="")
-        return queryset.filter(waiting if value == "true" else ~waiting)
+        return queryset.filter(WAITING_POD if value == "true" else ~WAITING_POD)
 
     def filter_resource(
         self, queryset: QuerySet[Pod], _name: str, value: str

@@ -7,9 +7,11 @@ writes by ``claims.services`` only.
 from __future__ import annotations
 
 import uuid
+from typing import Final
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
 from claims.choices import ClaimState, Verb
 from cluster.writeback import pins
@@ -149,6 +151,12 @@ class Pod(NamespacedObject):
             models.Index(fields=["cluster", "node_name"], name="pod_by_node"),
             models.Index(fields=["cluster", "uid"], name="pod_by_uid"),
         ]
+
+
+WAITING_POD: Final = Q(node_name="", deleting=False) & ~Q(
+    phase__in=("Succeeded", "Failed")
+)
+"""Condition for pods that wait for a node: one that has ended or goes away does not."""
 
 
 class PodGroup(NamespacedObject):

@@ -34,11 +34,24 @@ def claim_rows(cluster: Cluster) -> QuerySet[ResourceClaim]:
 
 def claim_counts(cluster: Cluster, namespace: str = "") -> dict[str, int]:
     """How many claims, of a namespace or of all, are in each state, every one named."""
+    return counts_and_holding(cluster, namespace)[0]
+
+
+def counts_and_holding(
+    cluster: Cluster, namespace: str = ""
+) -> tuple[dict[str, int], int]:
+    """The same, and how many of all hold devices: one that is being deleted may."""
     rows = ResourceClaim.objects.filter(cluster=cluster)
     if namespace:
         rows = rows.filter(namespace=namespace)
-    counted = rows.values_list("state").annotate(Count("pk"))
-    return {state.value: 0 for state in ClaimState} | dict(counted)
+    counted = rows.values_list("state").annotate(
+        n=Count("pk"), holding=Count("pk", filter=Q(device_count__gt=0))
+    )
+    counts, holding = {state.value: 0 for state in ClaimState}, 0
+    for state, number, held in counted:
+        counts[state] = number
+        holding += held
+    return counts, holding
 
 
 def claim_with_all(cluster: Cluster, namespace: str, name: str) -> ResourceClaim:

@@ -19,6 +19,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Concat
 
 from claims.models import (
+    WAITING_POD,
     AllocatedDevice,
     ClaimRequest,
     Pod,
@@ -82,7 +83,7 @@ def held_devices(cluster: Cluster, names: Iterable[str]) -> dict[str, list[HeldO
 def waiting_pods(cluster: Cluster, names: Iterable[str]) -> dict[str, int]:
     """Namespace → pods with claims, or for extended resources, that have no node."""
     rows = Pod.objects.filter(
-        cluster=cluster, namespace__in=list(names), node_name=""
+        WAITING_POD, cluster=cluster, namespace__in=list(names)
     ).values_list("namespace")
     return dict(rows.annotate(Count("pk")))
 
@@ -118,7 +119,7 @@ def with_counts(rows: QuerySet[Namespace]) -> QuerySet[Namespace]:
         claim_total=_number(ResourceClaim.objects.filter(**here), "namespace"),
         held_total=_number(held, "claim__namespace"),
         waiting_total=_number(
-            Pod.objects.filter(node_name="", **here).order_by(), "namespace"
+            Pod.objects.filter(WAITING_POD, **here).order_by(), "namespace"
         ),
     )
 

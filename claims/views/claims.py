@@ -23,6 +23,7 @@ from claims.models import (
 )
 from claims.queries import claims as queries
 from claims.views import cells as claim_cells
+from claims.views.consequences import finalizers_of
 from claims.views.selectors import Selector, selectors_of
 from claims.views.verdicts import waiting_cell, waiting_line
 from dra.audits.claims import MOST_CONSUMERS
@@ -167,9 +168,8 @@ class Claims(ClusterList[ResourceClaim]):
         return claim_cells.consumers_cell(self.cluster.name, claim)
 
     def sentence(self) -> str:
-        counts = queries.claim_counts(self.cluster)
+        counts, holding = queries.counts_and_holding(self.cluster)
         total = sum(counts.values())
-        holding = total - counts[ClaimState.PENDING] - counts[ClaimState.DELETING]
         waiting = counts[ClaimState.PENDING]
         return (
             f"{holding:,} of {cells.count(total, 'claim')} hold devices; "
@@ -252,7 +252,19 @@ def state_sentence(claim: ResourceClaim) -> str:
         case ClaimState.IN_USE:
             return f"It holds {held}{where} and is in use by {who}."
         case _:
-            return "It is being deleted and goes when its last consumer has ended."
+            return _deleting_sentence(claim, held + where)
+
+
+def _deleting_sentence(claim: ResourceClaim, held: str) -> str:
+    """What it still holds, and what it waits for."""
+    if claim.consumers.all():
+        return "It is being deleted and goes when its last consumer has ended."
+    names = ", ".join(finalizer.name for finalizer in finalizers_of(claim.raw))
+    still = f" and still holds {held}" if claim.device_count else ""
+    return (
+        f"It is being deleted{still}. Nobody has it reserved: it goes when its "
+        f"finalizers are gone ({names or 'there are none left'})."
+    )
 
 
 class Claim(ClusterDetail[ResourceClaim]):
