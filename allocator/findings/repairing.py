@@ -26,6 +26,7 @@ class Facts:
 
     def __init__(self, finding: Finding, nodes: Sequence[str] = ()) -> None:
         self.finding = finding
+        self.nodes = nodes
         self.node = _quoted(nodes[0]) if len(nodes) == 1 else "NODE"
         self.ns = _quoted(finding.namespace)
         self.name = _quoted(finding.name)
@@ -54,6 +55,11 @@ class Facts:
 
     @property
     def driver_pods(self) -> Step:
+        if not self.nodes:
+            return Step(
+                f"See whether what publishes for {self.driver} runs, and read its log.",
+                "kubectl get pods -A -o wide",
+            )
         return Step(
             f"See whether the driver {self.driver} runs on that node, and read its log.",
             f"kubectl get pods -A -o wide --field-selector spec.nodeName={self.node}",
@@ -248,7 +254,7 @@ def _no_class(facts: Facts) -> list[Step]:
 def _reference(facts: Facts) -> list[Step]:
     kind = "resourceclaimtemplates" if facts.of("template") else "resourceclaims"
     return [
-        Step("See what the pod asks for.", _get("pod", facts)),
+        Step("See what it asks for.", _get(facts.finding.kind.lower(), facts)),
         Step(
             "See what there is in its namespace.", f"kubectl get {kind} -n {facts.ns}"
         ),
@@ -295,13 +301,22 @@ def _stale(facts: Facts) -> list[Step]:
 
 @_for(Code.POOL_NODE_GONE)
 def _node_gone(facts: Facts) -> list[Step]:
-    node = _quoted((facts.names("node") or [""])[0])
+    left = " ".join(map(_quoted, facts.names("slices")))
+    if left:
+        return [
+            facts.driver_pods,
+            Step(
+                "If it does not replace what the former node has left, delete that.",
+                f"kubectl delete resourceslice {left}",
+            ),
+        ]
+    deletes = (
+        f"kubectl delete resourceslices --field-selector spec.nodeName={_quoted(node)}"
+        for node in facts.names("node")
+    )
     return [
         Step("See whether the node comes back.", "kubectl get nodes"),
-        Step(
-            "If not, delete its slices.",
-            f"kubectl delete resourceslices --field-selector spec.nodeName={node}",
-        ),
+        Step("If not, delete its slices.", "; ".join(deletes)),
     ]
 
 

@@ -20,8 +20,13 @@ from dra.audits.codes import Code
 from dra.audits.drift import Drift
 from dra.audits.finding import Finding, Subject, finding, of_claim, worst_first
 from dra.audits.nodes import node_findings
-from dra.audits.pods import named_claims, pod_findings, template_findings
-from dra.audits.pools import pool_findings, taint_findings, use_findings
+from dra.audits.pods import (
+    group_findings,
+    named_claims,
+    pod_findings,
+    template_findings,
+)
+from dra.audits.pools import homes_of, pool_findings, taint_findings, use_findings
 from dra.audits.references import References, group_claims
 from dra.audits.selection import DeviceNames, class_findings, rule_findings
 from dra.audits.slips import slip_findings
@@ -31,6 +36,8 @@ from dra.snapshot import Snapshot
 from dra.taints import TaintRules
 
 ADMIN_LABEL: Final = "resource.kubernetes.io/admin-access"
+_NAMED: Final = ("ResourceClaim", "ResourceClaimTemplate")
+"""Kinds of what a pod's entries name."""
 
 type _Kept[K] = dict[K, tuple[Finding, ...]]
 
@@ -72,6 +79,7 @@ class Auditor:
         self._look_at_pools(change)
         self._look_at_claims(change, now)
         self._look_at_pods(change)
+        self._look_at_groups(change)
         self._look_at_templates(change)
         self._look_at_all(change)
         self._before = snapshot
@@ -98,11 +106,13 @@ class Auditor:
         again = set(change.pools)
         if before is None or nodes_known != bool(before.nodes):
             again |= set(after.pools)
+        if change.has_other_problems("Node"):
+            again |= set(after.pools)
         again |= _pools_of(change.new_nodes, after)
         for key in again:
             pool = after.pools.get(key)
             found = (
-                pool_findings(pool, after.nodes, nodes_known=nodes_known)
+                pool_findings(pool, after.nodes, after.problems_by_object)
                 if pool is not None
                 else ()
             )
@@ -151,6 +161,7 @@ class Auditor:
                 pods=pods,
                 used=self._is_used(key, after),
                 classes=after.classes,
+                unreadable=after.problems_by_object,
                 features=self.features,
                 now=now,
             )
@@ -162,6 +173,7 @@ class Auditor:
             before is None
             or bool(after.pods) != bool(before.pods)
             or (not change.is_same("classes") and change.new_classes)
+            or change.has_other_problems("DeviceClass", "Pod")
         ):
             return {*after.claims, *change.claims}
         again = set(change.claims) | self._timed
@@ -199,20 +211,31 @@ class Auditor:
                 again |= references.users.get(claim, set())
             for template in change.appeared("templates", change.templates):
                 again |= references.templates.get(template, set())
-            if not change.is_same("salvaged"):
+            if not change.is_same("salvaged") or change.has_other_problems(*_NAMED):
                 again |= set(after.pods)
         for key in again:
             pod = after.pods.get(key)
             _keep(self._pods, key, pod_findings(pod, after) if pod else ())
 
+    def _look_at_groups(self, change: Change) -> None:
+        after = change.after
+        tables = ("pod_groups", "claims", "templates", "problems_by_object")
+        if not change.is_same(*tables):
+            self._whole["groups"] = tuple(
+                found
+                for key in sorted(after.pod_groups)
+                for found in group_findings(after.pod_groups[key], after)
+            )
+
     def _look_at_templates(self, change: Change) -> None:
         after = change.after
         again = set(change.templates)
-        if not change.is_same("classes") and change.new_classes:
+        new = not change.is_same("classes") and change.new_classes
+        if new or change.has_other_problems("DeviceClass"):
             again |= set(after.templates)
         for key in again:
             template = after.templates.get(key)
-            found = template_findings(template, after.classes) if template else ()
+            found = template_findings(template, after) if template else ()
             _keep(self._templates, key, found)
 
     # --- checks of everything at once ---
@@ -244,11 +267,11 @@ def _pools_of(nodes: frozenset[str], snapshot: Snapshot) -> set[PoolKey]:
     index = snapshot.pool_index
     found = {key for node in nodes for key in index.by_node.get(node, ())}
     if nodes:
-        # Slices of counters alone are not filed by node.
+        # Slices of counters alone, and those of single devices, are not filed by node.
         found.update(
             key
-            for key in index.counters
-            if any(p.spec.node_name in nodes for p in snapshot.pools[key].arrival)
+            for key in (*index.counters, *index.networked)
+            if not nodes.isdisjoint(homes_of(snapshot.pools[key]))
         )
     return found
 

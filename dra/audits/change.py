@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from dra.names import PoolKey
+from dra.objects import Node
 from dra.snapshot import Snapshot
 
 type NamespacedName = tuple[str, str]
@@ -52,8 +53,20 @@ class Change:
 
     @cached_property
     def new_nodes(self) -> frozenset[str]:
-        """Nodes that came or went."""
-        return self._presence("nodes", self.nodes)
+        """Nodes that came, went or were made anew."""
+        before = self.before.nodes if self.before else {}
+        after = self.after.nodes
+        return frozenset(
+            name for name in self.nodes if _uid(before, name) != _uid(after, name)
+        )
+
+    def has_other_problems(self, *kinds: str) -> bool:
+        """Whether other objects of some kinds cannot be read than before."""
+        if self.is_same("problems_by_object"):
+            return False
+        before = self.before.problems_by_object if self.before else {}
+        other = before.keys() ^ self.after.problems_by_object.keys()
+        return any(key.kind in kinds for key in other)
 
     @cached_property
     def new_classes(self) -> frozenset[str]:
@@ -79,6 +92,11 @@ class Change:
         before = getattr(self.before, table) if self.before else {}
         after = getattr(self.after, table)
         return frozenset(key for key in keys if (key in before) != (key in after))
+
+
+def _uid(nodes: Mapping[str, Node], name: str) -> str | None:
+    node = nodes.get(name)
+    return None if node is None else node.metadata.uid
 
 
 def changed_keys(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> frozenset[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -10,7 +10,7 @@ from dra.allocation.features import Features
 from dra.audits.ages import LONG, age_of, in_words
 from dra.audits.codes import Code
 from dra.audits.finding import Finding, counted, finding, of_claim
-from dra.names import DeviceID, PoolKey
+from dra.names import DeviceID, ObjectKey, PoolKey
 from dra.objects import (
     AllocationResult,
     ConsumerReference,
@@ -26,6 +26,8 @@ FINALIZER: Final = "resource.kubernetes.io/delete-protection"
 MOST_CONSUMERS: Final = 256
 NEARLY: Final = 230
 """Consumers from which on a claim is nearly full: nine tenths."""
+ENDED: Final = frozenset({"Succeeded", "Failed"})
+"""Phases of pods that use nothing any more."""
 
 
 def claim_findings(
@@ -35,28 +37,35 @@ def claim_findings(
     pods: Mapping[tuple[str, str], Pod] | None,
     used: bool,
     classes: Mapping[str, DeviceClass],
+    unreadable: Container[ObjectKey],
     features: Features,
     now: datetime,
 ) -> Iterator[Finding]:
     """``pods`` is None where no pod is known: then nothing is said about them.
 
-    ``used``: some pod or pod group names the claim.
+    ``used``: some pod or pod group names the claim. ``unreadable`` objects exist,
+    whatever they are.
     """
     key = (claim.metadata.namespace, claim.metadata.name)
     name = f"Claim {key[0]}/{key[1]}"
     allocation = claim.status.allocation
     if allocation is None:
-        yield from _waiting(claim, key, name, classes, used=used or pods is None)
+        missing = missing_classes(claim.spec, classes, unreadable)
+        yield from _waiting(claim, key, name, missing, used=used or pods is None)
     else:
         yield from _written(claim, allocation, key, name, pools, features)
-    yield from _consumers(claim, key, name, pods, now)
-    if any(_asks_admin(claim.spec)) or _has_admin(allocation):
+    yield from _consumers(claim, key, name, pods, unreadable, now)
+    admin = [_named(r) for r in _results(allocation) if r.admin_access]
+    if admin:
         yield finding(
             Code.CLAIM_ADMIN_ACCESS,
             of_claim(key),
-            f"{name} has admin access to "
-            f"{counted(len(_results(allocation)), 'device')}.",
-            devices=", ".join(_devices(allocation)),
+            f"{name} has admin access to {counted(len(admin), 'device')}.",
+            devices=", ".join(admin),
+        )
+    elif asks_admin(claim.spec):
+        yield finding(
+            Code.CLAIM_ADMIN_ACCESS, of_claim(key), f"{name} asks for admin access."
         )
 
 
@@ -64,13 +73,12 @@ def _waiting(
     claim: ResourceClaim,
     key: tuple[str, str],
     name: str,
-    classes: Mapping[str, DeviceClass],
+    missing: Sequence[str],
     *,
     used: bool,
 ) -> Iterator[Finding]:
     if claim.metadata.deletion_timestamp:
         return
-    missing = missing_classes(claim.spec, classes)
     for class_name in missing:
         yield finding(
             Code.CLAIM_MISSING_CLASS,
@@ -85,10 +93,16 @@ def _waiting(
 
 
 def missing_classes(
-    spec: ResourceClaimSpec, classes: Mapping[str, DeviceClass]
+    spec: ResourceClaimSpec,
+    classes: Mapping[str, DeviceClass],
+    unreadable: Container[ObjectKey],
 ) -> list[str]:
     """Classes that a spec names and that do not exist, in order, each once."""
-    return [name for name in class_names(spec) if name not in classes]
+    return [
+        name
+        for name in class_names(spec)
+        if name not in classes and ObjectKey("DeviceClass", "", name) not in unreadable
+    ]
 
 
 def class_names(spec: ResourceClaimSpec) -> list[str]:
@@ -111,16 +125,16 @@ def asks_admin(spec: ResourceClaimSpec) -> bool:
     return any(_asks_admin(spec))
 
 
-def _has_admin(allocation: AllocationResult | None) -> bool:
-    return any(result.admin_access for result in _results(allocation))
-
-
 def _results(allocation: AllocationResult | None) -> Sequence[DeviceResult]:
     return (allocation.devices.results or ()) if allocation is not None else ()
 
 
 def _devices(allocation: AllocationResult | None) -> list[str]:
-    return [str(DeviceID(r.driver, r.pool, r.device)) for r in _results(allocation)]
+    return list(map(_named, _results(allocation)))
+
+
+def _named(result: DeviceResult) -> str:
+    return str(DeviceID(result.driver, result.pool, result.device))
 
 
 # --- the allocation -------------------------------------------------------------
@@ -150,13 +164,28 @@ def _written(
                 f"{name} holds devices of {home}, but its allocation has no node selector.",
                 devices=_few(allocation),
             )
-    if features.device_binding_and_status and not allocation.allocation_timestamp:
+    timeless = not allocation.allocation_timestamp and not _is_of_one_pod(claim)
+    if features.device_binding_and_status and timeless:
         yield finding(
             Code.CLAIM_WITHOUT_TIMESTAMP,
             of_claim(key),
             f"{name} is allocated without allocationTimestamp.",
             devices=_few(allocation),
         )
+
+
+def _is_of_one_pod(claim: ResourceClaim) -> bool:
+    """Whether the only pod that can use a claim, for which it was made, has it already.
+
+    So are all that ran when a cluster came to 1.36, whose older scheduler wrote no time:
+    no pod is ever added to them.
+    """
+    uids = {reference.uid for reference in claim.status.reserved_for or ()}
+    return any(
+        owner.controller and owner.kind == "Pod" and owner.uid in uids
+        for owner in claim.metadata.owner_references or ()
+        if owner.uid
+    )
 
 
 def _few(allocation: AllocationResult) -> str:
@@ -187,6 +216,7 @@ def _consumers(
     key: tuple[str, str],
     name: str,
     pods: Mapping[tuple[str, str], Pod] | None,
+    unreadable: Container[ObjectKey],
     now: datetime,
 ) -> Iterator[Finding]:
     reserved = claim.status.reserved_for or []
@@ -200,14 +230,15 @@ def _consumers(
         )
     deleting = age_of(claim.metadata.deletion_timestamp, now)
     for reference in reserved:
-        if pods is not None and is_gone(key[0], reference, pods):
+        gone = "" if pods is None else why_gone(key[0], reference, pods, unreadable)
+        if gone:
             words = (
                 f" and is being deleted for {in_words(deleting)}" if deleting else ""
             )
             yield finding(
                 Code.CLAIM_RESERVED_BY_GONE_POD,
                 of_claim(key, detail=reference.name),
-                f"{name} is reserved by pod {reference.name}, which does not exist{words}.",
+                f"{name} is reserved by pod {reference.name}, which {gone}{words}.",
                 pod=reference.name,
                 uid=reference.uid,
             )
@@ -250,19 +281,24 @@ def _idle(
     )
 
 
-def is_gone(
+def why_gone(
     namespace: str,
     reference: ConsumerReference,
     pods: Mapping[tuple[str, str], Pod],
-) -> bool:
-    """Whether a reservation is that of a pod which does not exist, told by its uid."""
+    unreadable: Container[ObjectKey],
+) -> str:
+    """What has become of a pod that can no longer use what it has reserved, told by its
+    uid; empty for one that can and for what is no pod."""
     if reference.resource != "pods" or reference.api_group:
-        return False
+        return ""
     pod = pods.get((namespace, reference.name))
     if pod is None:
-        return True
+        known = ObjectKey("Pod", namespace, reference.name) in unreadable
+        return "" if known else "does not exist"
     uid = pod.metadata.uid
-    return bool(uid and reference.uid and uid != reference.uid)
+    if uid and reference.uid and uid != reference.uid:
+        return "does not exist"
+    return "has ended" if pod.status.phase in ENDED else ""
 
 
 def is_timed(claim: ResourceClaim) -> bool:

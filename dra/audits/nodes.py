@@ -16,6 +16,8 @@ KIND_LABELS: Final = (
     "beta.kubernetes.io/instance-type",
 )
 """What makes nodes of one kind: the first of these labels that a node has."""
+_SAYS_NOTHING: Final = frozenset({"k3s", "rke2"})
+"""Types that a distribution gives to all nodes, whatever they are."""
 FEWEST: Final = 4
 """Nodes that a kind has before one of them can be an exception."""
 MOST_PART: Final = 0.75
@@ -51,7 +53,8 @@ def node_findings(snapshot: Snapshot) -> Iterator[Finding]:
 def kind_of(node: Node) -> str:
     """What a node is an example of; empty when it does not say."""
     labels: Mapping[str, str] = node.metadata.labels or {}
-    return next((labels[name] for name in KIND_LABELS if labels.get(name)), "")
+    found = next((labels[name] for name in KIND_LABELS if labels.get(name)), "")
+    return "" if found in _SAYS_NOTHING else found
 
 
 def drivers_on(snapshot: Snapshot, name: str) -> frozenset[str]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator
 
-from dra.audits.claims import asks_admin, missing_classes
+from msgspec.structs import replace
+
+from dra.audits.claims import ENDED, asks_admin, missing_classes
 from dra.audits.codes import Code
 from dra.audits.finding import Finding, Subject, finding
-from dra.names import NamespacedName
-from dra.objects import DeviceClass, Pod, ResourceClaimTemplate
+from dra.names import NamespacedName, ObjectKey
+from dra.objects import (
+    Pod,
+    PodGroup,
+    PodResourceClaim,
+    PodResourceClaimStatus,
+    ResourceClaimTemplate,
+)
+from dra.pod_needs import EXTENDED_RESOURCES, extended_claim_name
 from dra.snapshot import Snapshot
-
-_ENDED: Final = frozenset({"Succeeded", "Failed"})
 
 
 def named_claims(pod: Pod) -> Iterator[str]:
@@ -23,6 +29,8 @@ def named_claims(pod: Pod) -> Iterator[str]:
     for status in pod.status.resource_claim_statuses or ():
         if status.resource_claim_name:
             yield status.resource_claim_name
+    if name := extended_claim_name(pod):
+        yield name
 
 
 def named_templates(pod: Pod) -> Iterator[str]:
@@ -33,19 +41,43 @@ def named_templates(pod: Pod) -> Iterator[str]:
 
 def pod_findings(pod: Pod, snapshot: Snapshot) -> Iterator[Finding]:
     """References that lead nowhere; nothing about a pod that has ended or is going."""
-    if pod.status.phase in _ENDED or pod.metadata.deletion_timestamp:
+    if pod.status.phase in ENDED or pod.metadata.deletion_timestamp:
         return
-    meta = pod.metadata
-    made = {
-        s.name: s.resource_claim_name for s in pod.status.resource_claim_statuses or ()
-    }
-    for entry in pod.spec.resource_claims or ():
-        subject = Subject("Pod", meta.namespace, meta.name, "", entry.name)
-        pod_name = f"Pod {meta.namespace}/{meta.name}"
+    user = Subject("Pod", pod.metadata.namespace, pod.metadata.name)
+    entries = list(pod.spec.resource_claims or ())
+    if name := extended_claim_name(pod):
+        made = PodResourceClaim(name=EXTENDED_RESOURCES, resource_claim_name=name)
+        entries.append(made)
+    statuses = pod.status.resource_claim_statuses or ()
+    yield from _missing(user, entries, statuses, snapshot)
+
+
+def group_findings(group: PodGroup, snapshot: Snapshot) -> Iterator[Finding]:
+    """The same of a pod group's own claims."""
+    meta = group.metadata
+    if not meta.deletion_timestamp:
+        user = Subject("PodGroup", meta.namespace, meta.name)
+        statuses = group.status.resource_claim_statuses or ()
+        entries = group.spec.resource_claims or ()
+        yield from _missing(user, entries, statuses, snapshot)
+
+
+def _missing(
+    user: Subject,
+    entries: Iterable[PodResourceClaim],
+    statuses: Iterable[PodResourceClaimStatus],
+    snapshot: Snapshot,
+) -> Iterator[Finding]:
+    namespace = user.namespace
+    made = {status.name: status.resource_claim_name for status in statuses}
+    kind = "Pod" if user.kind == "Pod" else "Pod group"
+    pod_name = f"{kind} {namespace}/{user.name}"
+    for entry in entries:
+        subject = replace(user, detail=entry.name)
         template = entry.resource_claim_template_name
         claim = entry.resource_claim_name or made.get(entry.name)
         if claim:
-            if not _claim_exists(snapshot, (meta.namespace, claim)):
+            if not _claim_exists(snapshot, (namespace, claim)):
                 yield finding(
                     Code.POD_MISSING_CLAIM,
                     subject,
@@ -53,7 +85,7 @@ def pod_findings(pod: Pod, snapshot: Snapshot) -> Iterator[Finding]:
                     claim=claim,
                 )
         elif template:
-            if (meta.namespace, template) not in snapshot.templates:
+            if not _template_exists(snapshot, (namespace, template)):
                 yield finding(
                     Code.POD_MISSING_TEMPLATE,
                     subject,
@@ -70,15 +102,22 @@ def pod_findings(pod: Pod, snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _claim_exists(snapshot: Snapshot, key: NamespacedName) -> bool:
-    return key in snapshot.claims or key in snapshot.salvaged
+    unreadable = ObjectKey("ResourceClaim", *key) in snapshot.problems_by_object
+    return key in snapshot.claims or key in snapshot.salvaged or unreadable
+
+
+def _template_exists(snapshot: Snapshot, key: NamespacedName) -> bool:
+    unreadable = ObjectKey("ResourceClaimTemplate", *key) in snapshot.problems_by_object
+    return key in snapshot.templates or unreadable
 
 
 def template_findings(
-    template: ResourceClaimTemplate, classes: Mapping[str, DeviceClass]
+    template: ResourceClaimTemplate, snapshot: Snapshot
 ) -> Iterator[Finding]:
     meta, spec = template.metadata, template.spec.spec
     name = f"Template {meta.namespace}/{meta.name}"
-    for class_name in missing_classes(spec, classes):
+    unreadable = snapshot.problems_by_object
+    for class_name in missing_classes(spec, snapshot.classes, unreadable):
         subject = Subject(
             "ResourceClaimTemplate", meta.namespace, meta.name, "", class_name
         )

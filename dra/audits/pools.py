@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping
 
 from dra import quantity
 from dra.allocation.features import Features
 from dra.audits.codes import Code
 from dra.audits.finding import Finding, counted, finding, of_claim, of_pool
 from dra.errors import QuantityError
-from dra.names import DeviceID, PoolKey
-from dra.objects import Device, Node
+from dra.names import DeviceID, ObjectKey, PoolKey
+from dra.objects import Device, Node, ResourceSlice
 from dra.pools import Pool
 from dra.quantity import Quantity
 from dra.taints import TaintRules, untolerated
@@ -18,26 +18,75 @@ from dra.usage import Holder, PoolUse, left_of
 
 
 def pool_findings(
-    pool: Pool, nodes: Mapping[str, Node], *, nodes_known: bool
+    pool: Pool, nodes: Mapping[str, Node], unreadable: Container[ObjectKey]
 ) -> Iterator[Finding]:
-    """What is wrong with what the driver publishes."""
+    """What is wrong with what the driver publishes.
+
+    Without any node nothing is said about them; ``unreadable`` objects exist, whatever
+    they are.
+    """
     found = _health(pool)
     if found is not None:
         yield found
-    homes = {p.spec.node_name for p in pool.arrival if p.spec.node_name}
-    gone = sorted(home for home in homes if home not in nodes)
-    if nodes_known and gone:
-        number = sum(
-            len(p.spec.devices or ()) for p in pool.current if p.spec.node_name in gone
-        )
+    if not nodes:
+        return
+    gone = sorted(
+        home
+        for home in homes_of(pool)
+        if home not in nodes and ObjectKey("Node", "", home) not in unreadable
+    )
+    if gone:
+        number = sum(_on(piece, gone) for piece in pool.current)
+        published = counted(number, "device") if number else "slices"
         yield finding(
             Code.POOL_NODE_GONE,
             of_pool(pool.key),
-            f"Pool {pool.driver}/{pool.name} publishes {counted(number, 'device')} of "
+            f"Pool {pool.driver}/{pool.name} publishes {published} of "
             f"node {', '.join(gone[:3])}, which does not exist.",
             node=", ".join(gone),
             devices=number,
         )
+    left = [piece for piece in pool.arrival if _is_left_behind(piece, nodes)]
+    if left:
+        homes = sorted({piece.spec.node_name or "" for piece in left})
+        yield finding(
+            Code.POOL_NODE_GONE,
+            of_pool(pool.key, detail="made anew"),
+            f"Pool {pool.driver}/{pool.name} has {counted(len(left), 'slice')} of a former "
+            f"node {', '.join(homes[:3])}: the one that exists was made anew.",
+            node=", ".join(homes),
+            slices=", ".join(piece.metadata.name for piece in left[:5]),
+        )
+
+
+def homes_of(pool: Pool) -> set[str]:
+    """Nodes that the slices of a pool name, as a whole or device by device."""
+    found = {p.spec.node_name for p in pool.arrival if p.spec.node_name}
+    for piece in pool.arrival:
+        if piece.spec.per_device_node_selection:
+            found |= {d.node_name for d in piece.spec.devices or () if d.node_name}
+    return found
+
+
+def _on(piece: ResourceSlice, nodes: Collection[str]) -> int:
+    """How many devices of a slice are those of some nodes."""
+    devices = piece.spec.devices or ()
+    if piece.spec.per_device_node_selection:
+        return sum(device.node_name in nodes for device in devices)
+    return len(devices) if piece.spec.node_name in nodes else 0
+
+
+def _is_left_behind(piece: ResourceSlice, nodes: Mapping[str, Node]) -> bool:
+    """Whether a slice belongs to a node of the same name that is no more, told by uid."""
+    node = nodes.get(piece.spec.node_name or "")
+    if node is None or not node.metadata.uid:
+        return False
+    return any(
+        owner.kind == "Node"
+        and owner.name == node.metadata.name
+        and owner.uid not in ("", node.metadata.uid)
+        for owner in piece.metadata.owner_references or ()
+    )
 
 
 def _health(pool: Pool) -> Finding | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from dra.audits.change import Change
+from dra.audits.claims import ENDED
 from dra.audits.pods import named_claims, named_templates
 from dra.names import NamespacedName
 from dra.objects import Pod, PodGroup, ResourceClaim
@@ -15,7 +16,8 @@ type _Many = dict[NamespacedName, set[NamespacedName]]
 class References:
     """Keys are ``(namespace, name)`` on both sides, whether the other side exists or not.
 
-    ``users`` are the pods that name a claim, ``groups`` the pod groups; ``templates`` the
+    ``users`` are the pods that name a claim and have not ended, ``groups`` the pod
+    groups; ``templates`` the
     pods that name a template, ``reserved`` the claims that a pod of that name reserved.
     ``owned`` are claims that belong to a pod of that name, ``owned_by_group`` those of
     a pod group.
@@ -78,7 +80,7 @@ def _move(
 
 
 def _claims(pod: Pod | None) -> Iterator[NamespacedName]:
-    if pod is not None:
+    if pod is not None and pod.status.phase not in ENDED:
         for name in named_claims(pod):
             yield pod.metadata.namespace, name
 

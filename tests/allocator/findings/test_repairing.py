@@ -66,3 +66,48 @@ def test_a_code_of_another_release_is_shown_by_its_name() -> None:
     row.code = "claim-unheard-of"
     assert row.title == "claim-unheard-of"
     assert [step.command for step in steps_of(row)] == [""]
+
+
+def test_what_a_former_node_has_left_is_deleted_by_name() -> None:
+    row = Finding(
+        code=Code.POOL_NODE_GONE.value,
+        kind="Pool",
+        name="gpu.example.com/n2",
+        evidence={"node": "n2", "slices": "n2-gpu, n2-more"},
+    )
+
+    lines = [step.command for step in steps_of(row, ["n2"])]
+
+    assert lines[-1] == "kubectl delete resourceslice n2-gpu n2-more"
+    assert not any("field-selector spec.nodeName=n2" in line for line in lines[1:])
+
+
+def test_slices_of_every_node_that_is_gone_are_deleted() -> None:
+    row = Finding(
+        code=Code.POOL_NODE_GONE.value,
+        kind="Pool",
+        name="gpu.example.com/rack",
+        evidence={"node": "n8, n9"},
+    )
+
+    command = steps_of(row)[-1].command
+
+    assert "spec.nodeName=n8" in command
+    assert "spec.nodeName=n9" in command
+
+
+def test_a_pool_of_no_node_names_none_to_look_at() -> None:
+    row = Finding(
+        code=Code.POOL_INVALID.value, kind="Pool", name="net.example.com/fabric"
+    )
+
+    assert not any("NODE" in step.command.split() for step in steps_of(row))
+    assert not any("on that node" in step.text for step in steps_of(row)[:2])
+
+
+def test_a_pod_group_is_looked_at_as_one() -> None:
+    row = Finding(
+        code=Code.POD_MISSING_CLAIM.value, kind="PodGroup", namespace="ml", name="g"
+    )
+
+    assert steps_of(row)[0].command == "kubectl get podgroup g -n ml -o yaml"

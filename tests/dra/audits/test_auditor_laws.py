@@ -12,9 +12,10 @@ from dra.allocation import Features
 from dra.audits import Auditor, Code, audit
 from dra.names import ObjectKey
 from dra.snapshot import EMPTY
+from tests.dra.allocation.world import device_class
 from tests.dra.audits.faults import PLANTS, planted
-from tests.dra.audits.world import NOW, clean
-from tests.dra.builders import Json
+from tests.dra.audits.world import NOW, clean, gpu, one, pod, template
+from tests.dra.builders import Json, node, piece
 
 DRIFT = {Code.ATTRIBUTE_DROPPED, Code.ATTRIBUTE_RETYPED}
 
@@ -25,14 +26,46 @@ def key_of(raw: Json) -> ObjectKey:
 
 
 def variants() -> dict[ObjectKey, list[Json]]:
-    """Every form in which each object appears, in the clean cluster or in a fault."""
+    """Every form in which each object appears, in the clean cluster, in a fault or odd."""
     found: dict[ObjectKey, list[Json]] = {}
-    for objects in (clean(), *(planted(code) for code in PLANTS)):
+    for objects in (clean(), *(planted(code) for code in PLANTS), odd()):
         for raw in objects:
             forms = found.setdefault(key_of(raw), [])
             if raw not in forms:
                 forms.append(raw)
     return found
+
+
+def odd() -> list[Json]:
+    """Objects that others name, in forms that say something else of these."""
+    ended = pod("p-a", "a")
+    ended["status"]["phase"] = "Succeeded"
+    unreadable_pod = {**pod("p-b"), "spec": {"resourceClaims": 5}}
+    anew = node("n2", **{"node.kubernetes.io/instance-type": "big"})
+    anew["metadata"]["uid"] = "new"
+    unreadable_node = {**node("n3"), "status": 5}
+    left = one(clean(), "ResourceSlice", "n2-gpu")
+    owner = {"apiVersion": "v1", "kind": "Node", "name": "n2", "uid": "old"}
+    left["metadata"]["ownerReferences"] = [owner]
+    rack = piece(
+        "rack", gpu(0, nodeName="n4"), pool="rack", perDeviceNodeSelection=True
+    )
+    unreadable_template = {**template("fine"), "spec": {"spec": 5}}
+    unreadable_class = {**device_class("nic"), "spec": {"selectors": 5}}
+    group = {
+        "kind": "PodGroup",
+        "metadata": {"name": "g", "namespace": "default"},
+        "spec": {
+            "resourceClaims": [
+                {"name": "a", "resourceClaimName": "a"},
+                {"name": "b", "resourceClaimTemplateName": "fine"},
+            ]
+        },
+    }
+    return [
+        *(ended, unreadable_pod, anew, unreadable_node, left, rack),
+        *(unreadable_template, unreadable_class, group),
+    ]
 
 
 VARIANTS = variants()
