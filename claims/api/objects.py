@@ -17,7 +17,7 @@ from claims.api import views
 from claims.api.authoring_questions import Draft, DraftSerializer
 from claims.authoring.manifests import Document
 from claims.services import objects
-from claims.services.batches import create_all, namespace_of
+from claims.services.batches import create_all, namespace_of, repeated
 from cluster.objects import Expected
 from cluster.objects.bodies import can_be_sent
 from inventory.api.cel_questions import NameField, Strict
@@ -113,6 +113,7 @@ class ObjectsCreate(generics.GenericAPIView[Cluster]):
         for document in documents:
             where = namespace_of(document.value, namespace)
             _check_may_write(request, cluster, document.kind, where)
+        _check_named_once(documents, namespace)
         batch = create_all(
             cluster,
             request.user,
@@ -139,6 +140,19 @@ def _readable(draft: Draft) -> Sequence[Document]:
     for document in draft.documents:
         _check_object(document.value, field)
     return draft.documents
+
+
+def _check_named_once(documents: Sequence[Document], namespace: str) -> None:
+    again = repeated([document.value for document in documents], namespace)
+    if again is None:
+        return
+    second, first = documents[again[0]], documents[again[1]]
+    raise ValidationError(
+        {
+            "manifest": f"Line {second.first_line}: {second.kind} {second.name} is there "
+            f"twice, first in line {first.first_line}; nothing was written."
+        }
+    )
 
 
 def _check_object(value: object, field: str) -> None:

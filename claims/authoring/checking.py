@@ -29,6 +29,8 @@ type Json = dict[str, Any]
 NAMESPACE: Final = "default"
 """Where an object goes that names no namespace, as with kubectl."""
 _SHOWN: Final = 2
+_UNKNOWN: Final = "unknown field "
+"""How a warning of the API server begins that is an error for strict clients."""
 _LINE: Final = 160
 
 
@@ -57,6 +59,14 @@ class Problem:
     def end(self) -> int | None:
         """The first one after that."""
         return self.issues[0].end if self.issues else None
+
+
+_VERSIONLESS: Final = Problem(
+    "apiVersion",
+    REQUIRED,
+    "Required value: kubectl and the portal send nothing without it, as resource.k8s.io/v1",
+)
+"""The API server itself would take the version of the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +164,14 @@ def _checked(
     outcome = validate(request)
     advice, incomplete = _advice(value, snapshot, place, gates, stop)
     problems = tuple(_problem(cause, value, gates) for cause in outcome.problems)
+    accepted = outcome.accepted
+    if accepted and not value.get("apiVersion"):
+        accepted, problems = False, (_VERSIONLESS,)
     dropped = tuple(_dropped_of(value, outcome))
     converted = next((a.replacement for a in advice if a.replacement is not None), None)
     found = Checked(
         kind=kind,
-        accepted=outcome.accepted,
+        accepted=accepted,
         sentence="",
         problems=problems,
         advice=advice,
@@ -312,7 +325,14 @@ def _with_sentence(found: Checked) -> Checked:
 def _sentence(found: Checked) -> str:
     if found.accepted:
         known = _count(found.notes, "thing") if found.notes else ""
-        return f"The API server would accept it{f'; {known} to know' if known else ''}."
+        text = f"The API server would accept it{f'; {known} to know' if known else ''}."
+        unknown = sum(warning.startswith(_UNKNOWN) for warning in found.warnings)
+        if unknown:
+            text += (
+                f" It has {_count(unknown, 'field')} that nobody would read: kubectl "
+                "and the portal ask the API server to refuse it for that."
+            )
+        return text
     shown = "; ".join(_line(problem) for problem in found.problems[:_SHOWN])
     more = len(found.problems) - _SHOWN
     text = f"{_count(len(found.problems), 'error')}: {shown}"

@@ -73,6 +73,25 @@ def create_all(
     return Batch((*outcomes, *rest), trial=False)
 
 
+def repeated(
+    values: Sequence[Json], default: str = "default"
+) -> tuple[int, int] | None:
+    """The positions of an object and of the first one before it that has its name; None
+    where each is named once. A dry run of each alone cannot see that."""
+    seen: dict[tuple[object, str, object], int] = {}
+    for position, value in enumerate(values):
+        meta = value.get("metadata")
+        name = meta.get("name") if isinstance(meta, dict) else None
+        kind = value.get("kind")
+        if not isinstance(name, str) or not name or not isinstance(kind, str):
+            continue
+        where = "" if kind == "DeviceClass" else namespace_of(value, default)
+        first = seen.setdefault((kind, where, name), position)
+        if first != position:
+            return position, first
+    return None
+
+
 def namespace_of(value: Json, default: str) -> str:
     """Where ``value`` would be created: its own namespace before ``default``."""
     meta = value.get("metadata")

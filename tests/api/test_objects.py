@@ -13,7 +13,10 @@ import yaml
 from django.contrib.auth.models import User
 from django.test import Client
 
+from claims.api.objects_answers import created
+from claims.authoring.manifests import read
 from claims.models import ObjectWrite
+from claims.services.batches import create_all, repeated
 from cluster.standin.access import Rule
 from cluster.standin.access import User as ClusterUser
 from tests.claims.services.conftest import Writable, claim, device_class
@@ -145,13 +148,32 @@ def test_one_bad_document_keeps_all_from_being_written(
     assert writable.stored("a") is None
 
 
-def test_a_failure_on_the_way_says_what_exists_already(
+def test_an_object_that_stands_in_a_manifest_twice_is_not_written_once(
     writable: Writable, operator: Client
 ) -> None:
-    text = manifest(claim("a"), claim("a"), claim("b"))
+    """A dry run of each alone finds nothing wrong with either."""
+    elsewhere = claim("same", namespace="default")
+    fine = [claim("same"), elsewhere, device_class("same")]
+    text = yaml.safe_dump_all([claim("same"), elsewhere, claim("same")])
     answer = post(operator, {"manifest": text})
+    assert answer.status_code == 400
+    [error] = answer.json()["errors"]
+    assert error["field"] == "manifest"
+    assert "ResourceClaim same is there twice, first in line 1" in error["message"]
+    assert writable.stored("same") is None
+    assert repeated(fine) is None
+
+
+def test_a_failure_on_the_way_says_what_exists_already(
+    writable: Writable, person: Callable[..., User]
+) -> None:
+    """As when somebody takes a name between the dry run and the creation."""
+    values = [claim("a"), claim("a"), claim("b")]
+    documents = read(manifest(*values)).documents
+    batch = create_all(writable.cluster, person("operator"), values)
+    answer = created(batch, documents, single=False)
     assert answer.status_code == 409
-    body = answer.json()
+    body = answer.data
     assert [d["outcome"] for d in body["documents"]] == [
         "created",
         "already exists",

@@ -12,7 +12,7 @@ from claims.authoring.checking import NAMESPACE
 from claims.authoring.editing import Editing
 from claims.authoring.manifests import Document
 from claims.models import Draft
-from claims.services import drafts, objects
+from claims.services import batches, drafts, objects
 from claims.services.objects import ReadOnly
 from cluster.objects import (
     KINDS,
@@ -101,6 +101,9 @@ def written(
     for document in documents:
         where = namespace_of(document)
         objects.check_may_write(cluster, user, held, document.kind, where)
+    if twice := batches.repeated([document.value for document in documents]):
+        one = _twice(*(documents[at] for at in twice))
+        return Results([one], complete=False, left=left, dry_run=True)
     tried = list(_each(cluster, user, draft, documents, dry_run=True))
     complete = len(tried) == len(documents) and all(each.done for each in tried)
     if dry_run or not complete or not documents:
@@ -108,6 +111,16 @@ def written(
     found = list(_each(cluster, user, draft, documents, dry_run=False))
     complete = len(found) == len(documents) and all(each.done for each in found)
     return Results(found, complete, left)
+
+
+def _twice(second: Document, first: Document) -> Result:
+    return Result(
+        index=second.index,
+        label=f"{second.kind} {second.name}",
+        done=False,
+        reason=f"It is in this text twice, first in line {first.first_line}. Give one of "
+        "them another name, or remove it.",
+    )
 
 
 def causes_for(editing: Editing, results: Results | None) -> list[tuple[str, str]]:

@@ -137,6 +137,18 @@ def test_an_unknown_field_is_a_warning_once(world: Snapshot) -> None:
         'unknown field "spec.devices.requests[0].exactly.colour"',
     )
     assert (found.dropped, found.notes) == ((), 1)
+    assert found.sentence == (
+        "The API server would accept it; 1 thing to know. It has 1 field that nobody "
+        "would read: kubectl and the portal ask the API server to refuse it for that."
+    )
+
+
+def test_an_object_without_its_version_is_sent_by_nobody(world: Snapshot) -> None:
+    bare = draft(build.request())
+    del bare["apiVersion"]
+    found = checked(LAB, world, bare)
+    assert not found.accepted
+    assert [problem.field for problem in found.problems] == ["apiVersion"]
 
 
 @pytest.mark.parametrize("version", ["", "unknown", "v1.36.2"])

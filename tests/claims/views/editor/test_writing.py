@@ -118,6 +118,15 @@ def test_several_objects_are_all_tried_before_the_first_is_written(
     assert writable.stored("second")
 
 
+def test_an_object_that_stands_in_the_text_twice_is_not_written_once(
+    writable: Writable, operator: Client
+) -> None:
+    text = to_text(claim("same")) + "---\n" + to_text(claim("same"))
+    page = words(LabEditor(operator, text).post(step="create"))
+    assert "ResourceClaim same: It is in this text twice, first in line 1." in page
+    assert writable.stored("same") is None
+
+
 def test_an_object_is_changed(writable: Writable, operator: Client) -> None:
     editor = changing(operator, writable, "ResourceClaim", "one")
     text = editor.text.replace("metadata:\n", "metadata:\n  labels: {team: blue}\n", 1)
