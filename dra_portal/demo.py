@@ -38,6 +38,7 @@ STOP_SECONDS = 5.0
 PROGRESS_SECONDS = 5.0
 SCHEDULER_DELAY = 0.05
 """Seconds that the stand-in's scheduler takes for each of its writes."""
+ENDING = (signal.SIGINT, signal.SIGTERM)
 NOT_READ_YET = frozenset({"starting", "listing"})
 
 
@@ -61,9 +62,12 @@ class Children:
     stop_watch: threading.Event = field(default_factory=threading.Event)
 
     def start(self, name: str, *command: str) -> None:
-        self.running[name] = subprocess.Popen(
-            [sys.executable, *command], start_new_session=True
-        )
+        with (
+            _signals_wait()
+        ):  # between its start and our knowing it nobody would stop it
+            self.running[name] = subprocess.Popen(
+                [sys.executable, *command], start_new_session=True
+            )
 
     def start_watch(self, clusters_file: Path) -> None:
         watching = Watching(clusters_file)
@@ -92,6 +96,25 @@ class Children:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+@contextlib.contextmanager
+def _signals_wait() -> Iterator[None]:
+    """Signals that end us take effect after the block. They are not masked: a process
+    that is started here would inherit that."""
+    came: list[int] = []
+
+    def note(number: int, _frame: object) -> None:
+        came.append(number)
+
+    before = {number: signal.signal(number, note) for number in ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for one in came:
+            signal.raise_signal(one)
 
 
 def check_port(host: str, port: int) -> None:
@@ -270,7 +293,7 @@ def run_demo(
     write_clusters(directory / "clusters.yaml", dumps, gates)
     # The children live in groups of their own and have to be told, whatever ends us
     # (a shell starts background jobs with SIGINT ignored).
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ENDING:
         signal.signal(number, signal.default_int_handler)
     children = Children()
     try:

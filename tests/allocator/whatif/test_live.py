@@ -70,7 +70,7 @@ def a_worker_on(run: WhatIfRun) -> Iterator[threading.Thread]:
     try:
         yield thread
     finally:
-        thread.join(120)
+        thread.join(240)
 
 
 def fresh(run: WhatIfRun) -> WhatIfRun:
