@@ -23,13 +23,14 @@ from dra.objects import (
 from dra.snapshot_reading import NAMESPACED, TABLES, table_key
 from dra.validation.gates import Gates
 from dra.whatif import edits
-from dra.whatif.choosing import chosen_devices, chosen_nodes
+from dra.whatif.choosing import Chosen, chosen_devices, chosen_nodes
 from dra.whatif.drafts import NAMESPACE, check_device, draft
 from dra.whatif.edits import Edit
 from dra.whatif.errors import ScenarioError
 from dra.whatif.hardware import (
     changed_slices,
     new_nodes,
+    on_untainting,
     republished,
     tainted,
     untainted,
@@ -37,6 +38,7 @@ from dra.whatif.hardware import (
 from dra.whatif.losses import Losses
 from dra.whatif.node_taints import cordoned
 from dra.whatif.parts import TaintSpec
+from dra.whatif.words import names
 from dra.whatif.world import World, released
 
 
@@ -56,9 +58,9 @@ class Editor:
     # --- nodes ---
 
     def drain(self, edit: edits.Drain, path: str) -> None:
-        names = self._nodes(edit, path)
-        self._set_unschedulable(names, value=True)
-        self.losses.leave_nodes(frozenset(names), "drained")
+        found = self._nodes(edit, path)
+        self._set_unschedulable(found, value=True)
+        self.losses.leave_nodes(frozenset(found), "drained")
 
     def cordon(self, edit: edits.Cordon, path: str) -> None:
         self._set_unschedulable(self._nodes(edit, path), value=True)
@@ -67,18 +69,17 @@ class Editor:
         self._set_unschedulable(self._nodes(edit, path), value=False)
 
     def remove_nodes(self, edit: edits.RemoveNodes, path: str) -> None:
-        names = frozenset(self._nodes(edit, path))
-        self._leave(names)
-        nodes = [ObjectKey("Node", "", name) for name in sorted(names)]
-        self.world.edit(remove=nodes)
+        found = self._nodes(edit, path)
+        self._leave(frozenset(found))
+        self.world.edit(remove=[ObjectKey("Node", "", name) for name in found])
 
-    def _leave(self, names: frozenset[str]) -> None:
+    def _leave(self, nodes: frozenset[str]) -> None:
         """Nodes are gone: their pods go, and the slices that they own."""
-        self.losses.leave_nodes(names, "node removed")
+        self.losses.leave_nodes(nodes, "node removed")
         slices = [
             ObjectKey("ResourceSlice", "", name)
             for name, piece in self.world.snapshot.slices.items()
-            if piece.spec.node_name in names
+            if piece.spec.node_name in nodes
         ]
         self.world.edit(remove=slices)
 
@@ -91,8 +92,8 @@ class Editor:
     def _nodes(self, edit: edits.NodeEdit, path: str) -> list[str]:
         return chosen_nodes(self.world.snapshot, edit.nodes, edit.labels, path)
 
-    def _set_unschedulable(self, names: list[str], *, value: bool) -> None:
-        nodes: list[Node] = [self.world.snapshot.nodes[name] for name in names]
+    def _set_unschedulable(self, found: list[str], *, value: bool) -> None:
+        nodes: list[Node] = [self.world.snapshot.nodes[name] for name in found]
         self.world.edit(
             add=[cordoned(node, value=value) for node in nodes],
         )
@@ -104,16 +105,18 @@ class Editor:
         self._change(edit.devices, path, tainted(edit.taint))
 
     def untaint(self, edit: edits.Untaint, path: str) -> None:
-        self._change(edit.devices, path, untainted(edit))
+        chosen = self._change(edit.devices, path, untainted(edit))
+        self.world.notes += on_untainting(self.world.snapshot, chosen, edit)
 
     def change_devices(self, edit: edits.ChangeDevices, path: str) -> None:
         self._change(edit.devices, path, republished(edit, path))
 
-    def _change(self, choice: Any, path: str, change: Callable[..., Any]) -> None:
+    def _change(self, choice: Any, path: str, change: Callable[..., Any]) -> Chosen:
         chosen = chosen_devices(
             self.world.snapshot, choice, self.world.features, f"{path}.devices"
         )
         self.world.edit(add=changed_slices(chosen, change))
+        return chosen
 
     def taint_by_rule(self, edit: edits.TaintByRule, path: str) -> None:
         if edit.name in self.world.snapshot.taint_rules:
@@ -239,12 +242,23 @@ class Editor:
                 pods.append(cast("Pod", own[key]))
             elif named.kind == "Node":
                 nodes.append(named.name)
+            elif named.kind == "ResourceClaim":
+                self._note_in_use(own[key])
             keys.append(ObjectKey(named.kind, namespace, named.name))
         if pods:
             self.losses.remove_pods(pods)
         if nodes:
             self._leave(frozenset(nodes))
         self.world.edit(remove=keys)
+
+    def _note_in_use(self, claim: ResourceClaim) -> None:
+        users = [reference.name for reference in claim.status.reserved_for or ()]
+        if users:
+            meta = claim.metadata
+            self.world.notes.append(
+                f"Claim {meta.namespace}/{meta.name} is taken as gone at once: Kubernetes "
+                f"keeps it and its devices until {names(users)} has ended."
+            )
 
 
 def _check_taint(taint: TaintSpec, path: str) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from dra import quantity
 from dra.errors import ObjectError, QuantityError
-from dra.names import PoolKey
+from dra.names import DeviceID, PoolKey
 from dra.objects import (
     Base,
     Device,
@@ -21,12 +21,14 @@ from dra.objects import (
     read,
 )
 from dra.snapshot import Snapshot
+from dra.taints import TaintRules
 from dra.whatif.choosing import Chosen
 from dra.whatif.drafts import check_device
 from dra.whatif.edits import AddNodes, ChangeDevices, Untaint
 from dra.whatif.errors import ScenarioError
 from dra.whatif.node_taints import is_passing
 from dra.whatif.parts import Json, TaintSpec
+from dra.whatif.words import names
 
 
 def changed_slices(
@@ -61,14 +63,51 @@ def tainted(taint: TaintSpec) -> Callable[[str, Device], Device]:
 
 def untainted(edit: Untaint) -> Callable[[str, Device], Device]:
     def change(_driver: str, device: Device) -> Device:
-        kept = [
-            t
-            for t in device.taints or ()
-            if edit.key not in ("", t.key) or edit.effect not in ("", t.effect)
-        ]
+        kept = [t for t in device.taints or () if not _is_taken(t, edit)]
         return replace(device, taints=kept or None)
 
     return change
+
+
+def _is_taken(taint: DeviceTaint, edit: Untaint) -> bool:
+    return edit.key in ("", taint.key) and edit.effect in ("", taint.effect)
+
+
+def on_untainting(snapshot: Snapshot, chosen: Chosen, edit: Untaint) -> list[str]:
+    """Notes where taking taints away leaves less changed than people think.
+
+    ``chosen`` are the devices as they were, ``snapshot`` is how the cluster is now.
+    """
+    notes = []
+    old = [
+        taint
+        for piece, places in chosen.values()
+        for place, device in enumerate(piece.spec.devices or ())
+        if place in places
+        for taint in device.taints or ()
+    ]
+    if not any(_is_taken(taint, edit) for taint in old):
+        which = " ".join(filter(None, (edit.key, edit.effect)))
+        notes.append(
+            f"No slice puts {f'the taint {which}' if which else 'a taint'} on these devices."
+        )
+    rules = TaintRules(snapshot.taint_rules.values())
+    left = {
+        one.rule: None
+        for piece, places in chosen.values()
+        for place, device in enumerate(piece.spec.devices or ())
+        if place in places
+        for one in rules.for_device(
+            DeviceID(piece.spec.driver, piece.spec.pool.name, device.name)
+        )
+        if _is_taken(one.taint, edit)
+    }
+    if left:
+        notes.append(
+            f"Taints that rules put on these devices stay: {names(list(left))}. Remove "
+            "these rules too."
+        )
+    return notes
 
 
 def republished(

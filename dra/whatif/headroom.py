@@ -92,9 +92,15 @@ def _of_shape(shape: Shape, world: World, most: int, *, explain: bool) -> Headro
 
 
 def _takes_devices(claim: ResourceClaim) -> bool:
+    """Whether less is left for the next. Admin access takes nothing, and a share of a
+    device without capacity does not either: that is shared without limit."""
     allocation = claim.status.allocation
     results = (allocation.devices.results or ()) if allocation else ()
-    return any(not result.admin_access for result in results)
+    return any(
+        not result.admin_access
+        and (result.share_id is None or bool(result.consumed_capacity))
+        for result in results
+    )
 
 
 def _copy(shape: Shape, number: int, world: World) -> Unit:

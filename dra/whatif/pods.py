@@ -35,6 +35,8 @@ from dra.whatif.consumers import ClaimKey, Consumer
 from dra.whatif.placing import Unit
 from dra.whatif.world import World
 
+POD_CLAIM_ANNOTATION: Final = "resource.kubernetes.io/pod-claim-name"
+"""Of claims that a controller makes of a template for a pod."""
 _SHOWN: Final = 3
 """Names that a sentence spells out."""
 
@@ -225,6 +227,7 @@ class Pods:
                 name=f"{meta.name}-{entry.name}",
                 namespace=meta.namespace,
                 labels=template.spec.metadata.labels,
+                annotations={POD_CLAIM_ANNOTATION: entry.name},
             ),
             spec=template.spec.spec,
         )

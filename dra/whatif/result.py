@@ -46,7 +46,8 @@ class Placement(Record, frozen=True):
 class AskedClaim(Record, frozen=True):
     """A claim that waits for devices, with the spec that it has then.
 
-    ``made``: the scheduler makes it of extended resources, nobody writes it.
+    ``made``: the scheduler makes it of extended resources, or a controller of a pod's
+    template: nobody writes it.
     """
 
     namespace: str

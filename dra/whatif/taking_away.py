@@ -13,6 +13,7 @@ from dra.taints import TaintRules, tolerates
 from dra.usage import Holder
 from dra.whatif.consumers import ClaimKey
 from dra.whatif.losses import Losses
+from dra.whatif.overdrawn import overdrawn
 from dra.whatif.world import World
 
 NO_EXECUTE: Final = "NoExecute"
@@ -91,7 +92,8 @@ class Evictions:
 
 
 def take_away(world: World, losses: Losses) -> None:
-    """Find the claims that lost devices through the edits, and move their pods."""
+    """Find the claims that lost devices through the edits, and move their pods; note
+    what those that are left hold too much of."""
     now, before = world.snapshot, world.before
     vanished = _vanished(before, now)
     if vanished:
@@ -99,6 +101,7 @@ def take_away(world: World, losses: Losses) -> None:
     evicted = _evicted(world)
     if evicted:
         losses.evict(evicted)
+    world.notes += overdrawn(before, world.snapshot, world.features)
 
 
 def _vanished(before: Snapshot, now: Snapshot) -> dict[ClaimKey, list[str]]:

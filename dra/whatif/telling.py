@@ -14,6 +14,7 @@ from dra.objects import ResourceClaim, write
 from dra.whatif import outcomes
 from dra.whatif.losses import Lost
 from dra.whatif.placing import Placed, Placer, Refused, Unit, kind_of
+from dra.whatif.pods import POD_CLAIM_ANNOTATION
 from dra.whatif.result import AskedClaim, GivenClaim, GivenDevice, Loss, Placement
 
 _MOST_REASONS: Final = 50
@@ -99,11 +100,18 @@ def asked_claims(unit: Unit) -> tuple[AskedClaim, ...]:
             claim.metadata.namespace,
             claim.metadata.name,
             write(with_defaults(claim).spec),
-            CLAIM_ANNOTATION in (claim.metadata.annotations or {}),
+            _is_made(claim),
         )
         for claim in unit.claims
         if claim.status.allocation is None
     )
+
+
+def _is_made(claim: ResourceClaim) -> bool:
+    """Whether the run has made it, of extended resources or of a pod's template."""
+    known = claim.metadata.annotations or {}
+    of_template = POD_CLAIM_ANNOTATION in known and not claim.metadata.uid
+    return CLAIM_ANNOTATION in known or of_template
 
 
 def placement_record(item: int, placed: Placed) -> Placement:

@@ -75,6 +75,16 @@ def test_headroom_counts_no_devices_of_such_nodes():
     assert (found.fits, found.nodes) == (3, 1)
 
 
+def test_headroom_of_what_is_shared_without_limit_is_not_counted():
+    shared = device("d", allowMultipleAllocations=True)
+    snapshot = cluster(node("n1"), piece("s", shared, pool="n1", nodeName="n1"))
+    wanted = Snapshot.build([claim("one")]).claims["default", "one"]
+
+    (found,) = headroom(snapshot, [Shape("one", (wanted,))])
+
+    assert found.reason == "It takes no device away, so any number of it fits."
+
+
 def test_a_pod_that_tolerates_the_state_of_a_node_goes_there():
     trouble = {"key": "node.kubernetes.io/disk-pressure", "effect": "NoSchedule"}
     bold = pod("p", "c")
