@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from allocator import snapshots
 from allocator.models import HeadroomSample, HeadroomShape
+from allocator.sampling import is_current
 from allocator.whatif.asking import features_of
 from dra.objects import ResourceClaim, read
 from dra.snapshot import Snapshot
@@ -41,6 +42,8 @@ SINGLE_FOR: Final = timedelta(days=2)
 HOURS_FOR: Final = timedelta(days=60)
 HOUR: Final = 3600
 DAY: Final = 86_400
+MOST_ROLLED: Final = 50_000
+"""Samples that are rolled up at once; the others have their turn at the next look."""
 _KEPT: Final = 64
 
 
@@ -203,11 +206,13 @@ def look(cluster: Cluster, *, explain: bool = True) -> Look:
 
 
 def sample_headroom() -> int:
-    """One look at every cluster, kept; older ones are rolled up. How many rows."""
+    """One look at every cluster whose mirror is up to date, kept; older ones are rolled
+    up. How many rows."""
     number = 0
     for cluster in Cluster.objects.all():
         try:
-            number += _sample(cluster)
+            if is_current(cluster, timezone.now()):
+                number += _sample(cluster)
         # One cluster that cannot be looked at must not cost the others their sample.
         except Exception:
             log.exception("headroom.not_sampled", cluster=cluster.name)
@@ -231,13 +236,18 @@ def _sample(cluster: Cluster) -> int:
             fits=answer.fits,
             least=answer.fits,
             most=answer.fits,
-            capped=answer.verdict == "not tried",
+            capped=answer.verdict != "does not fit",
         )
         for shape, answer in zip(found.shapes, found.answers, strict=True)
-        if answer.verdict != "refused"
+        if answer.verdict != "refused" and not _has_no_answer(answer)
     ]
     HeadroomSample.objects.bulk_create(rows, ignore_conflicts=True)
     return len(rows)
+
+
+def _has_no_answer(answer: Headroom) -> bool:
+    """Whether the time was over before the shape's turn: then 0 is no number."""
+    return answer.verdict == "not tried" and not answer.fits and not answer.reason
 
 
 def roll_up(span: int, into: int, *, older_than: datetime) -> int:
@@ -247,14 +257,18 @@ def roll_up(span: int, into: int, *, older_than: datetime) -> int:
     """
     limit = _beginning(older_than, into)
     old = HeadroomSample.objects.filter(span=span, at__lt=limit)
-    rows = list(old.order_by("cluster_id", "digest", "at")[:50_000])
+    rows = list(old.order_by("cluster_id", "digest", "at")[:MOST_ROLLED])
     if not rows:
         return 0
-    made = []
-    for _, group in groupby(
-        rows, key=lambda r: (r.cluster_id, r.digest, _beginning(r.at, into))
-    ):
-        made.append(_rolled(list(group), into))
+
+    def home(row: HeadroomSample) -> tuple[int, str, datetime]:
+        return row.cluster_id, row.digest, _beginning(row.at, into)
+
+    groups = [list(group) for _, group in groupby(rows, key=home)]
+    if len(rows) == MOST_ROLLED and len(groups) > 1:
+        # Of the last one there may be more, which would find its place taken.
+        rows = rows[: -len(groups.pop())]
+    made = [_rolled(group, into) for group in groups]
     with transaction.atomic():
         HeadroomSample.objects.bulk_create(made, ignore_conflicts=True)
         HeadroomSample.objects.filter(pk__in=[row.pk for row in rows]).delete()

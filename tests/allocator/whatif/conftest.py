@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from dra.whatif import Scenario, read_scenario
-from inventory.models import Cluster
+from inventory.models import Cluster, WatchLock
 from tests.mirrored import mirror_demo
 
 type Json = dict[str, Any]
@@ -47,6 +48,8 @@ def time_enough(settings: Any) -> None:
 
 @pytest.fixture
 def demo(db: None) -> Cluster:
+    """Mirrored by a watch that has just shown that it lives."""
+    WatchLock.objects.create(name="watch", owner="here:1", heartbeat=timezone.now())
     return mirror_demo(nodes=6)
 
 

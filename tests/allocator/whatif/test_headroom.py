@@ -16,7 +16,7 @@ from allocator.tasks import tasks_whatif
 from allocator.whatif import headroom
 from allocator.whatif.running import start_what_if
 from dra.whatif import ScenarioError
-from inventory.models import Cluster, DeviceClass
+from inventory.models import Cluster, DeviceClass, WatchLock
 from tests.allocator.whatif.conftest import copies, scenario
 
 PAGE = "/c/demo/what-if/headroom/"
@@ -130,6 +130,36 @@ def test_old_looks_become_hours_and_hours_days(demo: Cluster) -> None:
     assert (day.span, day.looks, day.fits) == (86400, 4, 5.25)
     assert day.at == hour.replace(hour=0)
     assert headroom.roll_up(0, 3600, older_than=timezone.now()) == 0
+
+
+def test_a_mirror_that_nobody_keeps_current_gives_no_sample(demo: Cluster) -> None:
+    WatchLock.objects.all().delete()
+    assert headroom.sample_headroom() == 0
+    assert not HeadroomSample.objects.exists()
+
+
+def test_a_shape_for_which_there_was_no_time_is_not_0(
+    demo: Cluster, settings: Any
+) -> None:
+    settings.HEADROOM_SECONDS = 0
+    assert headroom.sample_headroom() == 0
+    assert not HeadroomSample.objects.exists()
+
+
+def test_a_span_is_rolled_up_whole_or_later(
+    demo: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hour = datetime(2026, 11, 1, 10, tzinfo=UTC)
+    for minute in (0, 30, 60, 90):
+        kept(demo, hour + timedelta(minutes=minute), minute)
+    monkeypatch.setattr(headroom, "MOST_ROLLED", 3)
+    until = hour + timedelta(hours=2)
+    assert headroom.roll_up(0, 3600, older_than=until) == 2
+    assert headroom.roll_up(0, 3600, older_than=until) == 2
+    assert list(HeadroomSample.objects.values_list("fits", "looks")) == [
+        (15.0, 2),
+        (75.0, 2),
+    ]
 
 
 def test_what_is_too_old_goes(demo: Cluster, settings: Any) -> None:
