@@ -51,8 +51,26 @@ class Together:
 def with_brought(snapshot: Snapshot, documents: Sequence[Document]) -> Snapshot:
     """The cluster as it will be when the text has been applied: with the classes and
     namespaces that it brings along."""
-    brought = [d.value for d in documents if d.problem is None and d.kind in _BROUGHT]
+    brought = [
+        _with_labels_there(snapshot, d) if d.kind == "Namespace" else d.value
+        for d in documents
+        if d.problem is None and d.kind in _BROUGHT
+    ]
     return snapshot.edit(add=brought) if brought else snapshot
+
+
+def _with_labels_there(snapshot: Snapshot, document: Document) -> Any:
+    """A namespace with the labels that somebody else gave it: applying a text takes
+    away only what an earlier version of it had."""
+    there = snapshot.namespaces.get(document.name)
+    meta = document.value.get("metadata")
+    if there is None or not there.metadata.labels or not isinstance(meta, dict):
+        return document.value
+    own = meta.get("labels") or {}
+    if not isinstance(own, dict):
+        return document.value
+    labels = {**there.metadata.labels, **own}
+    return {**document.value, "metadata": {**meta, "labels": labels}}
 
 
 def checked_documents(
@@ -153,4 +171,6 @@ def _alone(document: Document, namespace: str) -> Together:
         return Together(
             (document.index,), (), problem=f"It cannot be read: {at}{error.reason}."
         )
+    if not claim.spec.devices.requests:
+        return Together((document.index,), (), problem="It asks for no device.")
     return Together((document.index,), (claim,))

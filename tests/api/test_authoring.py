@@ -152,6 +152,32 @@ def test_what_the_text_brings_along_is_taken_into_account(post: Post) -> None:
     assert gone["verdict"] == "refused"
 
 
+def test_a_namespace_of_the_text_keeps_the_labels_that_others_gave_it(
+    db: None, client_of: Callable[..., Client]
+) -> None:
+    """Applying a manifest takes away no label that it never had."""
+    label = {"resource.kubernetes.io/admin-access": "true"}
+    there: Json = {"apiVersion": "v1", "kind": "Namespace"}
+    there["metadata"] = {"name": "ops"}
+    labelled = copy.deepcopy(there)
+    labelled["metadata"] |= {"labels": label, "uid": "uid-ops"}
+    mirror([*build.lab(), labelled])
+    claim = build.claim("mine", build.request(adminAccess=True), namespace="ops")
+    body = {"manifest": text(there, claim)}
+    url = f"{HERE}/validate/"
+    answer = client_of("viewer").post(url, body, content_type="application/json")
+    assert answer.json()["accepted"] is True
+
+
+def test_a_claim_that_asks_for_nothing_is_no_question(post: Post) -> None:
+    """Neither here nor in the editor: a template with its requests in the wrong place."""
+    misplaced = new(build.template("t"))
+    misplaced["spec"] = misplaced["spec"]["spec"]
+    (preview,) = post("preview", object=misplaced).json()["previews"]
+    assert preview["problem"] == "It asks for no device."
+    assert preview["node"] == ""
+
+
 def test_an_old_layout_comes_back_converted(post: Post) -> None:
     old = new(build.claim("mine", {"name": "gpu", "deviceClassName": build.GPU}))
     (document,) = post("validate", object=old).json()["documents"]

@@ -253,6 +253,9 @@ _IN_WORDS: Final = {
     "did not find expected ',' or '}'": "a bracket { is not closed",
     "found unexpected end of stream": "a quote is not closed",
     "found unexpected document indicator": "a quote is not closed",
+    "aliases (*name) are not accepted": (
+        "aliases (*name) are not accepted; write out again what stands at &name"
+    ),
     "block sequence entries are not allowed in this context": (
         "a list begins on a line of its own, below its key"
     ),

@@ -116,6 +116,7 @@ class NewClaim(InCluster, RequiresRole, View):
         name = str(value.get("metadata", {}).get("name") or "copy")
         meta = value["metadata"]
         meta["name"] = f"{name[:240]}-copy"
+        meta.pop("generateName", None)  # the name that it led to counts no more
         notes = meta.pop("annotations", None) or {}
         kept = {k: v for k, v in notes.items() if not k.startswith(_NOTES_OF_THIS_ONE)}
         if kept:

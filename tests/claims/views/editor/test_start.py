@@ -67,6 +67,8 @@ def test_a_copy_says_what_the_claim_asks_and_nothing_of_what_it_holds(
 ) -> None:
     claim = ResourceClaim.objects.filter(allocated=True, owner_kind="Pod").first()
     assert claim
+    claim.raw["metadata"]["generateName"] = "made-"
+    claim.save()
     viewer.post(
         NEW,
         {
@@ -80,9 +82,8 @@ def test_a_copy_says_what_the_claim_asks_and_nothing_of_what_it_holds(
     assert document.value["spec"] == claim.raw["spec"]
     assert document.name == f"{claim.name}-copy"
     assert set(document.value) == {"apiVersion", "kind", "metadata", "spec"}
-    assert not {"uid", "ownerReferences", "finalizers", "annotations"} & set(
-        document.value["metadata"]
-    )
+    gone = {"uid", "generateName", "ownerReferences", "finalizers", "annotations"}
+    assert not gone & set(document.value["metadata"])
 
 
 def test_a_change_keeps_what_guards_the_object_and_knows_which_one_it_is(
