@@ -13,6 +13,7 @@ from dra.extended_resources import ExtendedClaim
 from dra.names import NamespacedName
 from dra.objects import Pod, ResourceClaim
 from dra.pod_needs import Needs, entries, is_over, needs_of
+from dra.portal import is_of_a_portal
 from dra.snapshot import ObjectKey, Snapshot
 
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -186,7 +187,11 @@ def _readable(snapshot: Snapshot, namespace: str, name: str) -> ResourceClaim:
 
 
 def _pods_by_claim(snapshot: Snapshot) -> Mapping[NamespacedName, Sequence[Pod]]:
-    """Pods that have not ended by the claims they name, those without a node first."""
+    """Pods that have not ended by the claims they name, those without a node first.
+
+    Those of a portal are left out: a carrier is bound to the node of one plan, and the
+    next plan may be for another.
+    """
     memo = snapshot.device_tables.memo
     found = memo.get("pods by claim")
     if found is None or found[0] is not snapshot.pods:
@@ -195,7 +200,7 @@ def _pods_by_claim(snapshot: Snapshot) -> Mapping[NamespacedName, Sequence[Pod]]
             snapshot.pods.values(),
             key=lambda p: (bool(p.spec.node_name), p.metadata.name),
         ):
-            if is_over(pod):
+            if is_over(pod) or is_of_a_portal(pod):
                 continue
             for _, name in entries(pod):
                 if name:

@@ -17,13 +17,13 @@ from enum import StrEnum
 from typing import Any, Final
 
 from cluster.writeback.values import Json, Order
+from dra.portal import DOMAIN as DOMAIN
+from dra.portal import ROLE as ROLE
 
-DOMAIN: Final = "dra-portal.io"
 MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 PORTAL: Final = "dra-portal"
 OWNER: Final = f"{DOMAIN}/owner"
 RUN: Final = f"{DOMAIN}/run"
-ROLE: Final = f"{DOMAIN}/role"
 EXPIRES: Final = f"{DOMAIN}/expires"
 CREATED_BY: Final = f"{DOMAIN}/created-by"
 CLAIM: Final = f"{DOMAIN}/claim"

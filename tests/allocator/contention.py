@@ -185,9 +185,9 @@ def check(lab: Lab, started: list[AllocationRun]) -> Counter[str]:
     return Counter(run.state for run in runs)
 
 
-def bad_ends() -> Counter[tuple[str, str]]:
-    """State and reason of what did not end as done or for want of devices."""
-    ends = AllocationRun.objects.exclude(state__in=("done", "no fit"))
+def bad_ends(*good: str) -> Counter[tuple[str, str]]:
+    """State and reason of what ended in another state than ``good``."""
+    ends = AllocationRun.objects.exclude(state__in=good)
     return Counter((str(run.state), run.reason) for run in ends)
 
 

@@ -191,7 +191,7 @@ def go_through(scene: Scene, befalls: Callable[[Scene], None]) -> None:
     befalls(scene)
     scene.until_over(240)
     ends = scene.check(runs)
-    assert ends == {"done": _BATCH}, (befalls.__name__, contention.bad_ends())
+    assert ends == {"done": _BATCH}, (befalls.__name__, contention.bad_ends("done"))
 
 
 # --- setting it up -----------------------------------------------------------------------

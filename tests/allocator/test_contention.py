@@ -86,4 +86,4 @@ def test_workers_that_are_killed_lose_nothing(lab: Lab, settings: Any):
         fight.run(list(started.runs), seconds=100)
         ends = check(lab, list(started.runs))
     assert fight.killed > 0
-    assert ends == {"done": len(names)}, bad_ends()
+    assert ends == {"done": len(names)}, bad_ends("done")

@@ -8,6 +8,7 @@ import pytest
 
 from allocator import snapshots
 from allocator.services.nodes import tolerations_for
+from dra.portal import ROLE
 from tests.allocator import builders as build
 from tests.allocator.lab import Lab
 
@@ -81,6 +82,23 @@ def test_cordoned_nodes_are_left_out(lab: Lab):
 def test_a_pod_that_may_run_nowhere_is_said(lab: Lab):
     pod(lab, nodeSelector={"disk": "fast"})
     assert "Pod p, which waits for the claim, may run on none of the nodes" in plan(lab)
+
+
+def test_a_carrier_that_is_still_there_decides_about_no_later_plan(lab: Lab):
+    """It was for a plan on n0, where somebody else was quicker."""
+    both = (build.result("n0", "gpu-0"), build.result("n0", "gpu-1"))
+    lab.put(build.allocated("held", *both))
+    carrier = build.pod("dra-portal-carrier-1", "one")
+    carrier["metadata"]["labels"] = {ROLE: "carrier"}
+    where = {"key": "metadata.name", "operator": "In", "values": ["n0"]}
+    required = {"nodeSelectorTerms": [{"matchFields": [where]}]}
+    carrier["spec"]["affinity"] = {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    }
+    lab.put(carrier)
+    assert plan(lab) == "n1"
+    lab.put(build.node("n1", unschedulable=True))
+    assert "Pod" not in plan(lab)
 
 
 def test_what_the_pod_waits_for_has_to_fit_on_one_node(lab: Lab):

@@ -69,7 +69,7 @@ def test_two_hundred_claims_and_a_hundred_devices(
         killed += deaths
         with capsys.disabled():
             print(f"{writer} round {seed}: {dict(ends)}, workers killed: {deaths}")  # noqa: T201
-            for (state, reason), count in bad_ends().most_common(12):
+            for (state, reason), count in bad_ends("done", "no fit").most_common(12):
                 print(f"  {count} × {state}: {reason}")  # noqa: T201
     with capsys.disabled():
         print(f"{writer}: {seed} rounds, {dict(total)}, workers killed: {killed}")  # noqa: T201

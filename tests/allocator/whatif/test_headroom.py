@@ -138,6 +138,16 @@ def test_a_mirror_that_nobody_keeps_current_gives_no_sample(demo: Cluster) -> No
     assert not HeadroomSample.objects.exists()
 
 
+def test_classes_for_which_there_is_no_room_are_told(
+    demo: Cluster, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headroom, "MOST_FROM_CLASSES", 1)
+    found = headroom.look(demo)
+    assert (len(found.shapes), found.left_out) == (1, DeviceClass.objects.count() - 1)
+    text = browser.get(PAGE).content.decode()
+    assert f"but for the last {found.left_out:,} by name" in text
+
+
 def test_a_shape_for_which_there_was_no_time_is_not_0(
     demo: Cluster, settings: Any
 ) -> None:

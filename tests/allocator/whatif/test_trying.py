@@ -52,6 +52,15 @@ def started(cluster: Cluster, user: User, raw: Any) -> WhatIfRun:
         {**POD, "claims": [{"claim": ONE_GPU}, {"claim": NINE}]},
         {**POD, "claims": [{"template": TEMPLATE | {"metadata": {"name": "t"}}}]},
         {**POD, "namespace": "team-b", "claims": [{"claimName": MEGA.split("/")[1]}]},
+        {
+            **POD,
+            "namespace": "team-b",
+            "claims": [
+                {"claimName": MEGA.split("/")[1]},
+                {"claimName": MEGA.split("/")[1]},
+                {"claim": {**NINE, "metadata": {"name": "nine"}}},
+            ],
+        },
     ],
 )
 def test_with_it_one_more_fits(work: Any, demo: Cluster, viewer: User) -> None:
