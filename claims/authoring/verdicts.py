@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from claims.authoring.requests import RequestPreview
+from claims.authoring.rounding import Rounding
 from dra.allocation.explaining import Agreement, Explanation, RequestReason
 
 SUPERSEDED: Final = "The draft has changed since; the answer to the newer one counts."
@@ -43,6 +44,11 @@ def _why(request: RequestPreview, reason: RequestReason, who: str) -> str:
             )
         return f"no device of class {request.class_name} matches{who}."
     matched = f"{_devices(matching, 'matches', 'match')}{who}"
+    if not free and (unserved := _unserved(request)):
+        return (
+            f"{matched}, but none can give what is asked of {unserved.capacity}: it "
+            f"{unserved.words}."
+        )
     if not free:
         return f"{matched}, but none can be had{_taken(reason)}."
     unknown = next((a for a in reason.agreements if not a.most and not a.nodes), None)
@@ -54,6 +60,21 @@ def _why(request: RequestPreview, reason: RequestReason, who: str) -> str:
     if reason.best_node:
         nearest = f" Nearest: {reason.best_node} has {reason.best:,}."
     return f"{matched}, no node has {wanted} free{on_one}.{nearest}"
+
+
+def _unserved(request: RequestPreview) -> Rounding | None:
+    """A capacity of which no matching device can ever give what is asked, in use or
+    not: the reason before all others."""
+    for name in dict.fromkeys(
+        each.capacity for each in request.roundings if each.asked
+    ):
+        mine = [each for each in request.roundings if each.capacity == name]
+        if any(each.consumes for each in mine):
+            continue
+        if sum(each.devices for each in mine) == request.matching:
+            # Devices that have some of it say more than those that have none.
+            return max(mine, key=lambda each: bool(each.total))
+    return None
 
 
 def _constraint(reason: RequestReason) -> str:
