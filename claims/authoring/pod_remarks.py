@@ -79,9 +79,17 @@ def _shared(template: PodTemplate, entries: Sequence[PodClaim]) -> Iterator[Rema
     """One claim for many pods, which is not what a template would do."""
     copies = template.copies
     for entry in entries:
-        if entry.kind != CLAIM or entry.claim is None or copies is None:
+        if entry.kind != CLAIM or entry.claim is None:
             continue
-        if copies > MAX_CONSUMERS:
+        if copies is None:
+            yield Remark(
+                entry.path,
+                f"The pods of all nodes share the one claim {entry.refers_to}: they can "
+                "start only where its devices are, which mostly is one node. Use a "
+                "resourceClaimTemplateName, so that each pod gets a claim of its own.",
+                is_error=False,
+            )
+        elif copies > MAX_CONSUMERS:
             yield Remark(
                 entry.path,
                 f"{copies:,} pods use the one claim {entry.refers_to}, which takes "

@@ -614,3 +614,22 @@ def test_nothing_raises(spec):
     for one in found(f"kind: Pod\nmetadata: [x]\nspec: {spec}\n"):
         assert one.claims == ()
         assert one.sentence
+
+
+def test_a_pod_on_each_node_with_one_claim_starts_where_the_devices_are():
+    """The claim is allocated once, and so are its devices."""
+
+    def daemons(entry):
+        return only(
+            "kind: DaemonSet\nmetadata: {name: d}\nspec:\n  template:\n    spec:\n"
+            "      containers: [{name: c, resources: {claims: [{name: a}]}}]\n"
+            f"      resourceClaims: [{entry}]\n"
+        )
+
+    [(path, message, is_error)] = remarks(
+        daemons("{name: a, resourceClaimName: there}")
+    )
+    assert path == "spec.template.spec.resourceClaims[0]"
+    assert message.startswith("The pods of all nodes share the one claim there")
+    assert not is_error
+    assert not remarks(daemons("{name: a, resourceClaimTemplateName: pattern}"))
