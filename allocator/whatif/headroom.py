@@ -70,6 +70,8 @@ class Look:
     answers: tuple[Headroom, ...]
     own: bool
     """Whether somebody has made the list; else it comes from the classes."""
+    left_out: int = 0
+    """Classes for which a list from the classes has no room."""
 
 
 # --- shapes ------------------------------------------------------------------
@@ -194,7 +196,8 @@ def look(cluster: Cluster, *, explain: bool = True) -> Look:
         stop=Deadline(settings.HEADROOM_SECONDS),
         explain=explain,
     )
-    made = Look(snapshot.seq, at, shapes, tuple(answers), own)
+    left_out = 0 if own else len(snapshot.classes) - len(shapes)
+    made = Look(snapshot.seq, at, shapes, tuple(answers), own, left_out)
     with _lock:
         while len(_looks) >= _KEPT:
             _looks.pop(next(iter(_looks)))

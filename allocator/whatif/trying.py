@@ -137,11 +137,12 @@ def _of_pod(
     """Claims that wait are in the order of the pod's entries; allocated ones are left
     out, and one of extended resources comes last."""
     waiting = {claim["name"] for claim in asked}
-    entries = [
-        entry
-        for entry in work.get("claims", ())
-        if entry.get("claimName") is None or entry["claimName"] in waiting
-    ]
+    entries = []
+    for entry in work.get("claims", ()):
+        name = entry.get("claimName")
+        if name is None or name in waiting:
+            entries.append(entry)
+            waiting.discard(name)  # one that is named again is the same claim
     place = [claim["name"] for claim in asked].index(manifest["metadata"]["name"])
     if place >= len(entries):
         return False

@@ -112,7 +112,8 @@ class GroupWork(Part, frozen=True, tag_field="place", tag="group"):
 
 
 class Waiting(Part, frozen=True, tag_field="place", tag="waiting"):
-    """The cluster's own pods that wait for claims, oldest first; each by itself."""
+    """The cluster's own pods that wait for claims, those of the highest priority first,
+    then the oldest; each by itself, those of a gang together."""
 
     namespace: Text = ""
 

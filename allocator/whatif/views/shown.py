@@ -140,6 +140,8 @@ class Side:
     drivers: Sequence[tuple[str, SafeString]]
     free: int
     total: int
+    left_out: int
+    """Devices that are counted and not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,17 +316,22 @@ def _amount(cluster: Cluster, row: Json) -> AmountRow:
 
 def _map(cluster: Cluster, one: Json) -> NodeMap:
     exists = one["before"] is not None
+    counts = one.get("counts") or (None, None)  # results of older releases have none
     return NodeMap(
         node=one["node"],
         href=reverse("node", args=[cluster.name, one["node"]]) if exists else "",
-        before=_side(cluster, one["before"], linked=True),
-        after=_side(cluster, one["after"], linked=exists),
+        before=_side(cluster, one["before"], counts[0], linked=True),
+        after=_side(cluster, one["after"], counts[1], linked=exists),
         cordoned=bool(one.get("cordoned")),
     )
 
 
 def _side(
-    cluster: Cluster, cells: Sequence[Sequence[Any]] | None, *, linked: bool
+    cluster: Cluster,
+    cells: Sequence[Sequence[Any]] | None,
+    counts: Sequence[int] | None,
+    *,
+    linked: bool,
 ) -> Side | None:
     if cells is None:
         return None
@@ -333,7 +340,8 @@ def _side(
         (driver, cells_of(cluster, list(group), {}, linked=linked))
         for driver, group in groupby(its, key=lambda device: device.driver)
     ]
-    return Side(drivers, sum(one.state == "free" for one in its), len(its))
+    free, total = counts or (sum(one.state == "free" for one in its), len(its))
+    return Side(drivers, free, total, total - len(its))
 
 
 def _placed(position: int, cell: Sequence[Any]) -> Placed:

@@ -16,9 +16,10 @@ from allocator.whatif.trying import changed
 from dra.whatif import run
 from inventory.models import Cluster
 from tests.allocator.whatif.conftest import ONE_GPU, scenario
+from tests.dra.builders import claim
 from tests.dra.whatif.test_gangs import group as group_of_cluster
 from tests.dra.whatif.test_gangs import member
-from tests.dra.whatif.world import cluster, home
+from tests.dra.whatif.world import asking_for, cluster, home
 
 NINE: dict[str, Any] = {
     "metadata": {"name": "nine", "namespace": "team-a"},
@@ -52,15 +53,6 @@ def started(cluster: Cluster, user: User, raw: Any) -> WhatIfRun:
         {**POD, "claims": [{"claim": ONE_GPU}, {"claim": NINE}]},
         {**POD, "claims": [{"template": TEMPLATE | {"metadata": {"name": "t"}}}]},
         {**POD, "namespace": "team-b", "claims": [{"claimName": MEGA.split("/")[1]}]},
-        {
-            **POD,
-            "namespace": "team-b",
-            "claims": [
-                {"claimName": MEGA.split("/")[1]},
-                {"claimName": MEGA.split("/")[1]},
-                {"claim": {**NINE, "metadata": {"name": "nine"}}},
-            ],
-        },
     ],
 )
 def test_with_it_one_more_fits(work: Any, demo: Cluster, viewer: User) -> None:
@@ -222,6 +214,22 @@ def test_what_lost_its_place_has_its_changes_on_the_page_and_over_rest(
     (told, *_) = answer["result"]["stranded"]
     assert told["explanation"]["relaxations"][0]["node"]
     assert told["reason"]
+
+
+def test_a_claim_that_a_pod_names_twice_does_not_shift_the_others() -> None:
+    own = {"claim": asking_for(3, name="own")}
+    work = {"place": "pod", "name": "p", "claims": [{"claimName": "c"}] * 2 + [own]}
+    document = {"workload": [work]}
+    snapshot = cluster(home("n1", 3), claim("c"))
+    result = msgspec.to_builtins(run(snapshot, scenario(document)))
+    relaxations = result["items"][0]["explanation"]["relaxations"]
+    fewer = next(n for n, r in enumerate(relaxations) if r["code"] == "fewer")
+
+    made = changed(document, result, f"0.{fewer}")
+
+    assert made is not None
+    assert run(snapshot, scenario(made)).fits
+    assert made["workload"][0]["claims"][:2] == [{"claimName": "c"}] * 2
 
 
 def test_a_change_of_what_the_scenario_places_cannot_be_tried(
