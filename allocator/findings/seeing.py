@@ -19,11 +19,17 @@ NEEDED: Final = frozenset({"ResourceSlice", "ResourceClaim", "DeviceClass"})
 RESTS_ON: Final[dict[Code, frozenset[str]]] = {
     Code.CLAIM_UNUSED: frozenset({"Pod", "PodGroup"}),
     Code.CLAIM_RESERVED_BY_GONE_POD: frozenset({"Pod"}),
+    Code.CLAIM_MISSING_CLASS: frozenset({"DeviceClass"}),
+    Code.TEMPLATE_MISSING_CLASS: frozenset({"DeviceClass"}),
+    Code.DEVICE_UNPUBLISHED: frozenset({"ResourceSlice"}),
+    Code.POD_MISSING_CLAIM: frozenset({"ResourceClaim"}),
     Code.POD_MISSING_TEMPLATE: frozenset({"ResourceClaimTemplate"}),
     Code.POOL_NODE_GONE: frozenset({"Node"}),
 }
 """Findings that say that an object of another kind is missing."""
 
+_RARE: Final = frozenset({"PodGroup"})
+"""Kinds that few clusters have: a dump without them leaves nothing out."""
 _COMING: Final = frozenset({State.STARTING, State.LISTING, State.RETRYING})
 
 
@@ -58,7 +64,7 @@ def sight_of(cluster: Cluster) -> Sight:
     # A dump rarely holds every kind, and does not say which it leaves out.
     left_out = {
         w.kind for w in watches if w.state == State.STATIC and not w.object_count
-    }
+    } - _RARE
     return Sight("", frozenset(unread) | left_out)
 
 

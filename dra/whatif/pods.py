@@ -65,6 +65,8 @@ class Pods:
         """Pods of a gang, and how many of them no gate holds back."""
         self._made: dict[tuple[str, str, str], ResourceClaim] = {}
         """Claims of templates by namespace, pod and entry."""
+        self._names: set[ClaimKey] = set()
+        """Those of these claims."""
 
     def waiting(self, namespace: str = "") -> list[Pod]:
         """The pods on no node that wait for devices, in the scheduler's order: those of
@@ -221,7 +223,6 @@ class Pods:
         template = self.world.for_search.templates.get((meta.namespace, name))
         if template is None or at in self._made:
             return self._made.get(at)
-        taken = {made.metadata.name for made in self._made.values()}
         claim = ResourceClaim(
             metadata=Meta(
                 name=f"{meta.name}-{entry.name}",
@@ -231,8 +232,9 @@ class Pods:
             ),
             spec=template.spec.spec,
         )
-        self._made[at] = self._named(claim, taken)
-        return self._made[at]
+        made = self._made[at] = self._named(claim)
+        self._names.add((meta.namespace, made.metadata.name))
+        return made
 
     def _unit(
         self, pod: Pod, claims: Sequence[ResourceClaim], extended: Extended
@@ -267,16 +269,17 @@ class Pods:
                 )
         return self._admitted[key]
 
-    def _named(
-        self, claim: ResourceClaim, taken: Collection[str] = ()
-    ) -> ResourceClaim:
+    def _named(self, claim: ResourceClaim) -> ResourceClaim:
         """Under a name that no claim has; the API server would add letters to it."""
         namespace, base = claim.metadata.namespace, claim.metadata.name
         name, number = base, 0
-        while name in taken or self.world.is_taken((namespace, name)):
+        while self._is_taken((namespace, name)):
             number += 1
             name = f"{base}-{number}"
         return replace(claim, metadata=replace(claim.metadata, name=name))
+
+    def _is_taken(self, key: ClaimKey) -> bool:
+        return key in self._names or self.world.is_taken(key)
 
     def _note_left_out(self, served: Collection[str], plugins: Sequence[str]) -> None:
         names = ", ".join(sorted(served)[:_SHOWN])

@@ -233,6 +233,21 @@ def test_a_dump_without_pods_says_nothing_about_pods(world: World) -> None:
     assert open_codes() == []
 
 
+@pytest.mark.parametrize("kind", ["DeviceClass", "ResourceClaim", "ResourceSlice"])
+def test_what_a_dump_leaves_out_is_not_missing(world: World, kind: str) -> None:
+    world.show([o for o in clean() if o["kind"] != kind])
+    WatchState.objects.update(state=State.STATIC)
+    world.look()
+    assert open_codes() == []
+
+
+def test_a_dump_without_pod_groups_tells_what_nobody_uses(world: World) -> None:
+    world.show(planted(Code.CLAIM_UNUSED))
+    WatchState.objects.update(state=State.STATIC)
+    world.look()
+    assert open_codes() == [Code.CLAIM_UNUSED]
+
+
 def test_only_the_worst_are_kept_where_there_are_too_many(
     world: World, settings: Any
 ) -> None:
