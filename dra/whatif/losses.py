@@ -85,8 +85,8 @@ class Losses:
         """The pods of some nodes go, those of a DaemonSet for good; "drained" lets these
         stay.
 
-        A pod that is only named by a reservation counts as one of the node when the
-        claim's devices are.
+        A pod that is only named by a reservation, or is not bound yet, counts as one of
+        the node when the claim's devices are.
         """
         snapshot = self.world.snapshot
         pods = pods_on(snapshot, nodes)
@@ -103,7 +103,8 @@ class Losses:
                     bound.setdefault(key, Cause(node))
         for key, cause in bound.items():
             for consumer in consumers_of(snapshot.claims[key]):
-                if find_pod(snapshot, consumer) is None:
+                pod = find_pod(snapshot, consumer)
+                if pod is None or not pod.spec.node_name:
                     gone.setdefault(consumer, cause)
         self._uproot(gone, bound, reason, ended=ended)
 

@@ -21,7 +21,15 @@ from dra.extended_resources import (
     ServedBy,
     claim_for,
 )
-from dra.objects import Json, Meta, Pod, PodResourceClaim, ResourceClaim, write
+from dra.objects import (
+    Json,
+    Meta,
+    Pod,
+    PodGroup,
+    PodResourceClaim,
+    ResourceClaim,
+    write,
+)
 from dra.pod_needs import (
     entries,
     extended_claim_name,
@@ -64,7 +72,7 @@ class Pods:
         self._sizes: dict[tuple[str, str], tuple[int, int]] = {}
         """Pods of a gang, and how many of them no gate holds back."""
         self._made: dict[tuple[str, str, str], ResourceClaim] = {}
-        """Claims of templates by namespace, pod and entry."""
+        """Claims of templates by namespace, pod or group, and entry."""
         self._names: set[ClaimKey] = set()
         """Those of these claims."""
 
@@ -107,6 +115,11 @@ class Pods:
                 yield [pod], None
             elif (members := gangs.pop(key, None)) is not None:
                 yield members, max(self._least(key) - self._others(key, members), 0)
+
+    def _group(self, pod: Pod) -> PodGroup | None:
+        named = pod.spec.scheduling_group
+        key = (pod.metadata.namespace, named.pod_group_name if named else "")
+        return self.world.for_search.pod_groups.get(key)
 
     def _gang(self, pod: Pod) -> tuple[str, str] | None:
         """The pod's group, if that is one whose pods go together."""
@@ -217,15 +230,23 @@ class Pods:
     # --- parts ---
 
     def _from_template(self, pod: Pod, entry: PodResourceClaim) -> ResourceClaim | None:
-        meta = pod.metadata
-        at = (meta.namespace, meta.name, entry.name)
+        """Made for the pod, or for its group where that asks the very same."""
+        meta, group = pod.metadata, self._group(pod)
+        user = pod.metadata.name
+        if group is not None and entry in (group.spec.resource_claims or ()):
+            user = group.metadata.name
+            for status in group.status.resource_claim_statuses or ():
+                if status.name == entry.name and status.resource_claim_name:
+                    key = (meta.namespace, status.resource_claim_name)
+                    return self.world.claim(key)
+        at = (meta.namespace, user, entry.name)
         name = entry.resource_claim_template_name or ""
         template = self.world.for_search.templates.get((meta.namespace, name))
         if template is None or at in self._made:
             return self._made.get(at)
         claim = ResourceClaim(
             metadata=Meta(
-                name=f"{meta.name}-{entry.name}",
+                name=f"{user}-{entry.name}",
                 namespace=meta.namespace,
                 labels=template.spec.metadata.labels,
                 annotations={POD_CLAIM_ANNOTATION: entry.name},

@@ -117,6 +117,20 @@ def test_nothing_comes_in_the_place_of_a_pod_that_has_ended_or_is_going(edit, st
     assert found.placements == ()
 
 
+def test_a_pod_that_is_not_bound_yet_looks_elsewhere_when_its_node_fails():
+    snapshot = cluster(
+        home("n1", 1),
+        home("n2", 1),
+        held("c", "gpu-0", on="n1", pods=["p"]),
+        pod("p", "c"),
+    )
+
+    found = ask(snapshot, FAIL, workload=[{"place": "waiting"}])
+
+    assert outcomes(found) == {"c": ("fits", "n2")}
+    assert [placement.pod for placement in found.placements] == ["p"]
+
+
 def test_pods_without_a_controller_are_told_when_their_node_is_drained():
     snapshot = cluster(
         home("n1", 1),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dra.whatif import read_scenario, simulate
 from tests.dra.allocation.world import device_class
 from tests.dra.builders import claim, result
@@ -111,6 +113,26 @@ def test_claims_of_templates_have_names_of_their_own():
     found = ask(cluster(home("n1"), template("t"), first, second), workload=WAITING)
 
     assert [p.claims[0].name for p in found.placements] == ["a-b-c", "a-b-c-1"]
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_pods_share_a_claim_that_is_made_for_their_group(made):
+    entry = {"name": "gpu", "resourceClaimTemplateName": "t"}
+    both = group("g")
+    both["spec"]["resourceClaims"] = [entry]
+    pods = [from_template("a", "t"), from_template("b", "t")]
+    for one in pods:
+        one["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    objects = [both, template("t"), *pods]
+    if made:
+        status = {"name": "gpu", "resourceClaimName": "g-gpu"}
+        both["status"] = {"resourceClaimStatuses": [status]}
+        objects.append(claim("g-gpu"))
+
+    found = ask(cluster(home("n1", 1), *objects), workload=WAITING)
+
+    assert placed(found) == [("a", "n1"), ("b", "n1")]
+    assert [len(p.claims) for p in found.placements] == [1, 0]
 
 
 def test_a_pod_whose_template_is_missing_is_told():
