@@ -79,8 +79,10 @@ class _Maker:
         requests = [
             self.request(entry) for entry in self.entries(f"{devices}.requests")
         ]
-        names = [ask.key for each in requests for ask in each.asks]
+        # What constraints and config may be for: requests, and their alternatives.
         tops = [each.name.value for each in requests]
+        subs = [ask.key for each in requests for ask in each.asks]
+        names = list(dict.fromkeys([*tops, *subs]))
         return ObjectForm(
             self.kind,
             name,
@@ -88,10 +90,10 @@ class _Maker:
             devices,
             requests=requests,
             constraints=[
-                self.constraint(entry, tops)
+                self.constraint(entry, names)
                 for entry in self.entries(f"{devices}.constraints")
             ],
-            configs=self.configs(devices, list(dict.fromkeys([*tops, *names]))),
+            configs=self.configs(devices, names),
         )
 
     def _finished(self, form: ObjectForm) -> ObjectForm:
@@ -184,10 +186,12 @@ class _Maker:
         found = []
         for name in list(asked)[:MOST_ENTRIES]:
             path = f"{at}.capacity.requests[{name}]"
-            found.append(Amount(name, path, self.field(path)))
+            if _leads_to(path, name):
+                found.append(Amount(name, path, self.field(path)))
+        self.hidden += len(asked) - len(found)
         return found
 
-    def constraint(self, entry: Entry, tops: Sequence[str]) -> ConstraintForm:
+    def constraint(self, entry: Entry, names: Sequence[str]) -> ConstraintForm:
         at = entry.path
         kind = next(
             (k for k in CONSTRAINT_KINDS if self.at(f"{at}.{k}") is not None),
@@ -200,7 +204,7 @@ class _Maker:
             kind,
             Field(f"~attribute:{at}", "" if value is None else str(value), said),
             f"{at}.requests",
-            self.named(f"{at}.requests", tops),
+            self.named(f"{at}.requests", names),
             [*self.said(at), *self.said_below(f"{at}.requests")],
         )
 
@@ -258,6 +262,15 @@ class _Maker:
             if at == path or at.startswith(f"{path}["):
                 found += self.said(at)
         return found
+
+
+def _leads_to(path: str, name: str) -> bool:
+    """Whether the path leads to the key ``name``: one with brackets, or beyond all
+    length, has no path and is edited in the text."""
+    try:
+        return str(paths.parse(path)[-1]) == name
+    except paths.PathError:
+        return False
 
 
 def _text(value: Any) -> str:

@@ -495,6 +495,27 @@ def test_what_kubectl_printed_is_made_a_new_object_at_a_press(
     assert editor.text == CLAIM
 
 
+@pytest.mark.parametrize("name", ["a[b]c", "]", "x" * 600, "007"])
+def test_a_capacity_whose_name_has_no_path_is_left_to_the_text(
+    editor: Editor, name: str
+) -> None:
+    asked = f'        capacity: {{requests: {{"{name}": 5Gi, memory: 1Gi}}}}\n'
+    page = editor.post(text=CLAIM + asked)
+    fields = re.findall(r'name="[^"]*\.capacity\.requests\[([^"]*)\]"', page)
+    assert fields == ["memory"]
+    editor.post(fields={f"{ASK}.capacity.requests[memory]": "2Gi"})
+    details = editor.value["spec"]["devices"]["requests"][0]["exactly"]
+    assert details["capacity"]["requests"] == {name: "5Gi", "memory": "2Gi"}
+
+
+def test_a_constraint_may_be_for_one_alternative_of_a_request(editor: Editor) -> None:
+    editor.post(step="alternatives spec.devices.requests[0]")
+    page = editor.post(step='add spec.devices.constraints "a.b/c"')
+    field = "spec.devices.constraints[0].requests"
+    offered = re.findall(rf'name="{re.escape(field)}" value="([^"]*)"', page)
+    assert [name for name in offered if name] == ["gpu", "gpu/best", "gpu/other"]
+
+
 def test_pods_are_asked_about_by_the_gates_of_the_cluster(
     demo: Cluster, viewer: Client
 ) -> None:
