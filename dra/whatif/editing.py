@@ -30,6 +30,7 @@ from dra.whatif.errors import ScenarioError
 from dra.whatif.hardware import (
     changed_slices,
     new_nodes,
+    on_dropping,
     on_untainting,
     republished,
     tainted,
@@ -109,7 +110,8 @@ class Editor:
         self.world.notes += on_untainting(self.world.snapshot, chosen, edit)
 
     def change_devices(self, edit: edits.ChangeDevices, path: str) -> None:
-        self._change(edit.devices, path, republished(edit, path))
+        chosen = self._change(edit.devices, path, republished(edit, path))
+        self.world.notes += on_dropping(chosen, edit)
 
     def _change(self, choice: Any, path: str, change: Callable[..., Any]) -> Chosen:
         chosen = chosen_devices(

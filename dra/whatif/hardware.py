@@ -110,6 +110,22 @@ def on_untainting(snapshot: Snapshot, chosen: Chosen, edit: Untaint) -> list[str
     return notes
 
 
+def on_dropping(chosen: Chosen, edit: ChangeDevices) -> list[str]:
+    """A note where none of the devices has what it is to lose: it may be misspelled."""
+    left = dict.fromkeys(edit.drop)
+    for piece, places in chosen.values():
+        for place, device in enumerate(piece.spec.devices or ()):
+            if not left:
+                return []
+            if place in places:
+                has = {**(device.attributes or {}), **(device.capacity or {})}
+                driver = piece.spec.driver
+                left = {n: None for n in left if _spelled(n, has, driver) not in has}
+    if not left:
+        return []
+    return [f"None of these devices has an attribute or capacity {names(list(left))}."]
+
+
 def republished(
     edit: ChangeDevices, path: str
 ) -> Callable[[str, Device], Device | None]:

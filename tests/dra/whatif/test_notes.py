@@ -92,6 +92,26 @@ def test_taints_that_stay_or_never_were_are_noted():
     )
 
 
+def test_what_no_device_has_cannot_be_dropped():
+    model = {"model": {"string": "A"}}
+    cards = piece(
+        "s",
+        device("x", attributes=model),
+        device("y", capacity={"memory": {"value": "1Gi"}}),
+        pool="n1",
+        nodeName="n1",
+    )
+    edit = {
+        "edit": "changeDevices",
+        "devices": {"node": "n1"},
+        "drop": ["gpu.example.com/model", "memory", "modle"],
+    }
+
+    found = ask(cluster(node("n1"), cards), edit)
+
+    assert found.notes == ("None of these devices has an attribute or capacity modle.",)
+
+
 def test_a_claim_in_use_does_not_go_at_once():
     snapshot = cluster(
         home("n1", 1), held("c", "gpu-0", on="n1", pods=["p"]), pod("p", "c", on="n1")
