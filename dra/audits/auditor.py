@@ -123,10 +123,18 @@ class Auditor:
             self._names.change(old, new)
             if before is not None:
                 self._drift.change(key, old, new)
+        self._look_at_uses(change)
+
+    def _look_at_uses(self, change: Change) -> None:
+        after = change.after
         held = change.pools | change.uses
-        for key in held:
-            use = after.in_use.pool(key)
-            found = use_findings(key, after.pools.get(key), use, self.features)
+        again = set(held)
+        if change.has_other_problems("ResourceSlice"):
+            again |= set(after.in_use.by_pool)
+        unread = any(key.kind == "ResourceSlice" for key in after.problems_by_object)
+        for key in again:
+            pool, use = after.pools.get(key), after.in_use.pool(key)
+            found = use_findings(key, pool, use, self.features, slices_unread=unread)
             _keep(self._uses, key, found)
         self._look_at_taints(change, held)
 

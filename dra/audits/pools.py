@@ -136,10 +136,20 @@ def _health(pool: Pool) -> Finding | None:
 
 
 def use_findings(
-    key: PoolKey, pool: Pool | None, use: PoolUse, features: Features
+    key: PoolKey,
+    pool: Pool | None,
+    use: PoolUse,
+    features: Features,
+    *,
+    slices_unread: bool = False,
 ) -> Iterator[Finding]:
-    """What is wrong with what claims hold of a pool."""
-    yield from _unpublished(key, pool, use)
+    """What is wrong with what claims hold of a pool.
+
+    ``slices_unread``: some slice cannot be read, nobody knows of which pool; one that is
+    not complete may be its.
+    """
+    if not slices_unread or (pool is not None and pool.complete):
+        yield from _unpublished(key, pool, use)
     for name, holders in use.holders.items():
         if len(holders) > 1:
             yield from _booked_twice(key, name, holders, features)

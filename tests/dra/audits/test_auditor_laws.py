@@ -51,6 +51,8 @@ def odd() -> list[Json]:
         "rack", gpu(0, nodeName="n4"), pool="rack", perDeviceNodeSelection=True
     )
     unreadable_template = {**template("fine"), "spec": {"spec": 5}}
+    unreadable_slice = one(clean(), "ResourceSlice", "n1-gpu")
+    unreadable_slice["spec"]["devices"] = 5
     unreadable_class = {**device_class("nic"), "spec": {"selectors": 5}}
     group = {
         "kind": "PodGroup",
@@ -64,7 +66,7 @@ def odd() -> list[Json]:
     }
     return [
         *(ended, unreadable_pod, anew, unreadable_node, left, rack),
-        *(unreadable_template, unreadable_class, group),
+        *(unreadable_template, unreadable_class, unreadable_slice, group),
     ]
 
 

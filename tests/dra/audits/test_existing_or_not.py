@@ -56,6 +56,21 @@ def test_what_cannot_be_read_is_not_missing(kind):
     assert codes(*clean(), *UNREADABLE[kind]) == [Code.OBJECT_UNREADABLE]
 
 
+def test_devices_of_a_slice_that_cannot_be_read_may_be_published():
+    objects = clean()
+    broken = one(objects, "ResourceSlice", "n2-gpu")
+    broken["spec"]["devices"] = 5
+    held = [bound("x", "gpu-9", on="n3"), pod("p-x", "x", on="n3")]
+
+    found = found_in(*objects, *held)
+
+    assert [(one.code, one.subject.name) for one in found] == [
+        (Code.DEVICE_UNPUBLISHED, "x"),  # the pool of n3 is complete
+        (Code.OBJECT_UNREADABLE, "n2-gpu"),
+        (Code.NODE_DRIVER_MISSING, "n2"),
+    ]
+
+
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
 def test_a_pod_that_has_ended_uses_nothing_any_more(phase):
     ended = pod("p-x", "x", "waits", on="n3")
