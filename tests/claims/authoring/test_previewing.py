@@ -118,22 +118,6 @@ def test_what_is_full_now_says_what_is_in_the_way() -> None:
     )
 
 
-def test_a_capacity_that_no_device_can_give_is_the_reason_before_what_is_in_use(
-    world: Snapshot,
-) -> None:
-    def asking(**amounts: str) -> str:
-        request = build.request(capacity={"requests": amounts})
-        return preview(world, wanted(request)).sentence
-
-    start = "Fits nowhere: 12 devices match, but none can give what is asked of"
-    assert asking(memory="90Gi") == (
-        f"{start} memory: it asks 90Gi, more than the device has, 80Gi."
-    )
-    assert asking(memory="1Gi", cores="2") == (
-        f"{start} cores: it asks 2, but the device has no cores."
-    )
-
-
 def test_a_selector_that_matches_nothing_says_so(world: Snapshot) -> None:
     found = preview(world, wanted(selecting(model("Z9"))))
     assert found.sentence == (f"Fits nowhere: no device of class {build.GPU} matches.")
