@@ -12,6 +12,7 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from dra.objects import Node, NodeTaint
+from dra.portal import DOMAIN
 from dra.snapshot import Snapshot
 from dra.taints import PREVENTING
 
@@ -27,7 +28,7 @@ _OF_A_STATE: Final = (
     "startup-taint.cluster-autoscaler.kubernetes.io/",
     "status-taint.cluster-autoscaler.kubernetes.io/",
     "ignore-taint.cluster-autoscaler.kubernetes.io/",
-    "dra-portal.io/",
+    f"{DOMAIN}/",
 )
 """Keys of taints that a node has for a while begin so: cordoned, not ready, short of
 something, starting, about to be taken away by an autoscaler, in quarantine."""

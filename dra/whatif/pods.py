@@ -39,6 +39,7 @@ from dra.pod_needs import (
     served_by,
 )
 from dra.pod_nodes import nodes_of
+from dra.portal import is_of_a_portal
 from dra.whatif.consumers import ClaimKey, Consumer
 from dra.whatif.placing import Unit
 from dra.whatif.world import World
@@ -89,7 +90,7 @@ class Pods:
         return sorted(found, key=_turn)
 
     def _waits(self, pod: Pod) -> bool:
-        if pod.spec.node_name or is_over(pod):
+        if pod.spec.node_name or is_over(pod) or is_of_a_portal(pod):
             return False
         return _names_claims(pod) or self._asks_devices(pod)
 

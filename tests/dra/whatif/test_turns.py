@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dra.portal import ROLE
 from dra.whatif import read_scenario, simulate
 from tests.dra.allocation.world import device_class
 from tests.dra.builders import claim, result
@@ -67,6 +68,18 @@ def test_nobody_schedules_a_pod_with_gates():
     assert found.notes == (
         "1 pod is held back by scheduling gates (kueue.x-k8s.io/admission) and not tried.",
     )
+
+
+def test_a_carrier_of_a_portal_is_not_tried():
+    """It wants the device of the pod whose claim it is to have allocated."""
+    carrier = pod("dra-portal-carrier-1", "a", labels={ROLE: "carrier"})
+
+    found = ask(
+        cluster(home("n1", 2), claim("a"), carrier, pod("train", "a")), workload=WAITING
+    )
+
+    assert placed(found) == [("train", "n1")]
+    assert found.items[0].copies == 1
 
 
 def test_a_gang_waits_for_those_that_gates_hold_back():
