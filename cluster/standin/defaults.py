@@ -13,16 +13,16 @@ Json = dict[str, Any]
 def fill(kind: Kind, body: Json) -> None:
     """Add the defaults of ``resource.k8s.io`` to a stored-form body, in place."""
     if kind.name == "ResourceClaim":
-        _claim_spec(body.setdefault("spec", {}))
+        _claim_spec(_part(body, "spec"))
         body.setdefault("status", {})
     elif kind.name == "ResourceClaimTemplate":
-        spec = body.setdefault("spec", {})
-        _claim_spec(spec.setdefault("spec", {}))
+        _claim_spec(_part(_part(body, "spec"), "spec"))
     elif kind.name == "ResourceSlice":
         for device in _list(body.get("spec"), "devices"):
             _taints(device)
     elif kind.name == "DeviceTaintRule":
-        taint = (body.get("spec") or {}).get("taint")
+        spec = body.get("spec")
+        taint = spec.get("taint") if isinstance(spec, dict) else None
         if isinstance(taint, dict):
             taint.setdefault("timeAdded", now())
     elif kind.name == "Namespace":
@@ -34,6 +34,16 @@ def fill(kind: Kind, body: Json) -> None:
         body.setdefault("status", {"phase": "Pending"})
 
 
+def _part(holder: Any, key: str) -> Any:
+    """An object that is there with its defaults even where nobody sent it. What is no
+    object stays, for the check that refuses it."""
+    if not isinstance(holder, dict):
+        return None
+    if holder.get(key) is None:
+        holder[key] = {}
+    return holder[key]
+
+
 def _list(holder: Any, key: str) -> list[Json]:
     found = holder.get(key) if isinstance(holder, dict) else None
     if not isinstance(found, list):
@@ -41,8 +51,8 @@ def _list(holder: Any, key: str) -> list[Json]:
     return [item for item in found if isinstance(item, dict)]
 
 
-def _claim_spec(spec: Json) -> None:
-    devices = spec.setdefault("devices", {})
+def _claim_spec(spec: Any) -> None:
+    devices = _part(spec, "devices")
     if not isinstance(devices, dict):
         return
     if devices.get("requests") == []:

@@ -10,6 +10,8 @@ from cluster.standin.server import StandinServer
 from tests.cluster.standin.http_client import CLAIMS, Http, Reply, claim
 
 CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
+TEMPLATES = CLAIMS.replace("claims", "claimtemplates")
+RULES = "/apis/resource.k8s.io/v1beta2/devicetaintrules"
 C1 = f"{CLAIMS}/c1"
 
 
@@ -34,6 +36,30 @@ def test_a_claim_that_cannot_be_read_is_a_bad_request(http: Http) -> None:
     reply = http.post(CLAIMS, bad(count="two"))
     assert reply.status == 400
     assert "cannot be handled as a ResourceClaim" in reply.json["message"]
+
+
+@pytest.mark.parametrize("path", [CLAIMS, TEMPLATES, CLASSES])
+@pytest.mark.parametrize("odd", [None, "text", 7, [], [{}]])
+def test_a_spec_that_is_no_object_is_refused_and_no_failure(
+    http: Http, path: str, odd: Any
+) -> None:
+    """Null is no spec, which is wrong for some kinds and right for a class."""
+    reply = http.post(path, {"metadata": {"name": "odd"}, "spec": odd})
+    assert reply.status in ({201, 422} if odd is None else {400})
+
+
+@pytest.mark.parametrize("odd", ["text", 7, []])
+def test_a_claim_of_a_template_that_is_no_object_is_refused(
+    http: Http, odd: Any
+) -> None:
+    reply = http.post(TEMPLATES, {"metadata": {"name": "odd"}, "spec": {"spec": odd}})
+    assert reply.status == 400
+
+
+@pytest.mark.parametrize("odd", [None, "text", 7, []])
+def test_a_taint_rule_without_a_spec_is_no_failure(http: Http, odd: Any) -> None:
+    reply = http.post(RULES, {"metadata": {"name": "odd"}, "spec": odd})
+    assert reply.status < 500
 
 
 def test_an_unknown_field_is_an_error_only_where_that_was_asked_for(http: Http) -> None:
