@@ -63,7 +63,8 @@ class TemplateDetail(MirrorDetail):
 
 @extend_schema(parameters=[CLUSTER_PARAMETER])
 class PodList(MirrorList):
-    """Pods that use claims or wait for extended resources of DRA; others are not mirrored."""
+    """Pods that use claims, wait for extended resources of DRA or belong to a PodGroup;
+    others are not mirrored."""
 
     queryset = (
         models.Pod.objects.defer("raw")

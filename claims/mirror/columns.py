@@ -134,6 +134,13 @@ def has_claims(raw: dict[str, Any]) -> bool:
     return named or bool(extended_claim_name(status))
 
 
+def is_of_a_group(raw: dict[str, Any]) -> bool:
+    """Whether a pod belongs to a PodGroup: a gang counts its pods without claims too."""
+    spec = raw.get("spec")
+    group = spec.get("schedulingGroup") if isinstance(spec, dict) else None
+    return isinstance(group, dict) and bool(group.get("podGroupName"))
+
+
 def extended_claim_name(status: Any) -> str:
     """The claim that the scheduler made for a pod's extended resources, or ""."""
     found = status.get("extendedResourceClaimStatus") if isinstance(status, dict) else 0

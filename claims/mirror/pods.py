@@ -11,6 +11,7 @@ from claims import models
 from claims.mirror.columns import (
     awaits_extended,
     has_claims,
+    is_of_a_group,
     pod_claims,
     pod_columns,
     resource_rows,
@@ -45,8 +46,9 @@ class PodGroupStore(MirrorStore):
 
 
 class PodStore(MirrorStore):
-    """Pods that use claims, and pods without a node that ask for an extended resource
-    that a class of the cluster serves. A pod that is neither any more is removed.
+    """Pods that use claims, pods of pod groups, and pods without a node that ask for an
+    extended resource that a class of the cluster serves. A pod that is none of these any
+    more is removed.
 
     So pods of device plugins are not kept where no class serves their resource, and where
     one does, only while they wait. What classes serve is read once in the life of a
@@ -72,7 +74,9 @@ class PodStore(MirrorStore):
         return self._served != extended_resource_names(self.cluster_id)
 
     def keeps(self, raw: Json) -> bool:
-        return has_claims(raw) or awaits_extended(raw, self._served)
+        if has_claims(raw) or is_of_a_group(raw):
+            return True
+        return awaits_extended(raw, self._served)
 
     def wants(self, raw: Json) -> bool:
         """Whether the reflector should hand over ``raw`` at all.

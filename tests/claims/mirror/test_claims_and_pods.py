@@ -181,6 +181,16 @@ def test_pods_without_claims_are_not_stored(cluster: Cluster) -> None:
     assert WatchState.objects.get().object_count == 1
 
 
+def test_pods_of_a_group_are_stored_without_claims_too(cluster: Cluster) -> None:
+    """Whether a gang is whole depends on its launcher, which needs no device."""
+    launcher = pod("launcher")
+    launcher["spec"]["schedulingGroup"] = {"podGroupName": "train"}
+    store = store_for("Pod", cluster.pk)
+    assert store.wants(launcher)
+    store.replace([launcher, pod("b")], "1")
+    assert [p.name for p in models.Pod.objects.all()] == ["launcher"]
+
+
 def test_a_stored_pod_that_loses_its_claims_is_removed(cluster: Cluster) -> None:
     put(cluster, pod("a", "c"))
     store = store_for("Pod", cluster.pk)
