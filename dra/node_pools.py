@@ -120,6 +120,7 @@ def _gather(pool: Pool, node: Node, features: PoolFeatures) -> NodePool | None:
             seen = {s.metadata.name for s in collected}
             elsewhere = tuple(s for s in pool.current if s.metadata.name not in seen)
     by_name = sorted(collected, key=slice_name)
+    with_devices = tuple(s for s in by_name if not s.spec.shared_counters)
     invalid = ""
     if not incomplete:
         invalid = _node_fault(pool, by_name, elsewhere, features)
@@ -127,14 +128,16 @@ def _gather(pool: Pool, node: Node, features: PoolFeatures) -> NodePool | None:
         driver=pool.driver,
         name=pool.name,
         generation=generation,
-        slices=tuple(s for s in by_name if not s.spec.shared_counters),
+        slices=with_devices,
         counter_slices=tuple(s for s in by_name if s.spec.shared_counters),
         elsewhere=tuple(s for s in elsewhere if not s.spec.shared_counters),
         incomplete=incomplete,
         invalid=invalid,
-        late=any(
+        # Of a pool that cannot be used the reference keeps no devices to look at.
+        late=not (incomplete or invalid)
+        and any(
             device.binding_conditions is not None
-            for piece in by_name
+            for piece in with_devices
             for device in piece.spec.devices or ()
         ),
     )

@@ -212,7 +212,7 @@ class Bookings:
             return True
         if self.keeps_share_mark:
             return any(
-                h.result.share_id is not None and h.result.consumed_capacity
+                h.result.share_id is not None and h.result.consumed_capacity is not None
                 for h in self.holders(candidate)
             )
         return self.is_held(candidate)

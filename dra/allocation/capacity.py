@@ -117,7 +117,7 @@ def _round(amount: Quantity, policy: CapacityRequestPolicy, where: str) -> Quant
 
 
 def _allowed(amount: Quantity, policy: CapacityRequestPolicy, where: str) -> bool:
-    if policy.default is not None and read_quantity(policy.default, where) == amount:
+    if policy.default is not None and _is_default(amount, policy.default, where):
         return True
     limits = policy.valid_range
     if limits is not None:
@@ -130,6 +130,20 @@ def _allowed(amount: Quantity, policy: CapacityRequestPolicy, where: str) -> boo
     if policy.valid_values:
         return any(read_quantity(v, where) == amount for v in policy.valid_values)
     return True
+
+
+def _is_default(amount: Quantity, default: RawQuantity, where: str) -> bool:
+    """Whether the amount is the default itself, which no range and no list limits.
+
+    Kubernetes compares what it holds, not the values: the spelling of the suffix
+    counts, and what it does not hold in 64 bits is never the same.
+    """
+    offered = read_quantity(default, where)
+    return (
+        amount.compact is not None
+        and amount.compact == offered.compact
+        and amount.format == offered.format
+    )
 
 
 def _step(spelled: RawQuantity, where: str) -> int:

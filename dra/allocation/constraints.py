@@ -101,7 +101,10 @@ def scalar(attribute: DeviceAttribute) -> tuple[str, object] | None:
 
 
 def value_set(attribute: DeviceAttribute) -> Values | None:
-    """The attribute as a set; a list wins over a scalar, None for no value at all."""
+    """The attribute as a set; a list that is not empty wins over a scalar.
+
+    None for no value at all.
+    """
     lists: tuple[tuple[str, Sequence[object] | None], ...] = (
         ("int", attribute.ints),
         ("bool", attribute.bools),
@@ -109,7 +112,7 @@ def value_set(attribute: DeviceAttribute) -> Values | None:
         ("version", attribute.versions),
     )
     for type_, members in lists:
-        if members is not None:
+        if members:
             return Values(type_, frozenset(members))
     single = scalar(attribute)
     return None if single is None else Values(single[0], frozenset({single[1]}))

@@ -16,8 +16,7 @@ class Demand:
     """What the requests of a plan want on one node.
 
     ``everything`` holds, for requests that ask for all devices, which these are;
-    ``least_later``, per claim and request, how many devices its later requests want
-    at least. Both are filled by ``count``.
+    ``count`` fills it.
     """
 
     def __init__(
@@ -32,7 +31,6 @@ class Demand:
         self.matcher = matcher
         self.bookings = bookings
         self.everything: dict[Ask, tuple[Candidate, ...]] = {}
-        self.least_later: list[list[int]] = []
 
     def count(self) -> None:
         """Count what is asked for; raises AllocationError for the first problem."""
@@ -43,7 +41,6 @@ class Demand:
                 for request in claim.requests
             ]
             least = sum(sizes)
-            self.least_later.append([sum(sizes[i + 1 :]) for i in range(len(sizes))])
             if self.plan.problem is not None and index == len(claims) - 1:
                 raise self.plan.problem
             if least > MAX_RESULTS:

@@ -145,7 +145,7 @@ class Question:
         self.meter = Meter(budget)
         self.new_share_id = new_share_id or _random_share_id
         self.plan: Plan = make_plan(
-            claims, snapshot.classes, features, distinct_allowed=not self.classic
+            claims, snapshot.classes, features, classic=self.classic
         )
         self.taint_rules = TaintRules(snapshot.taint_rules.values())
         self.layout = layout_of(snapshot, features, self.quirks, classic=self.classic)
@@ -316,6 +316,7 @@ class Question:
                 node_name=node_name,
                 features=self.features,
                 quirks=self.quirks,
+                classic=self.classic,
                 new_share_id=self.new_share_id,
             )
             for index, claim in enumerate(self.plan.claims)

@@ -105,16 +105,17 @@ def make_plan(
     classes: Mapping[str, DeviceClass],
     features: Features,
     *,
-    distinct_allowed: bool = True,
+    classic: bool = False,
 ) -> Plan:
     """Check and normalise ``claims``.
 
-    Never raises for a bad claim: that is ``Plan.problem`` or
-    ``ClaimPlan.problem``.
+    ``classic``: as the older allocator does it, which knows neither capacity
+    requests, so it does not mind them, nor distinctAttribute, which it refuses.
+    Never raises for a bad claim: that is ``Plan.problem`` or ``ClaimPlan.problem``.
     """
     plans: list[ClaimPlan] = []
     for index, claim in enumerate(claims):
-        reader = _ClaimReader(index, claim, classes, features)
+        reader = _ClaimReader(index, claim, classes, features, classic=classic)
         requests, problem = reader.read()
         constraints = tuple(claim.spec.devices.constraints or ())
         plans.append(
@@ -124,7 +125,7 @@ def make_plan(
                 requests=requests,
                 constraints=constraints,
                 problem=_bad_constraint(
-                    reader.where, constraints, distinct_allowed=distinct_allowed
+                    reader.where, constraints, distinct_allowed=not classic
                 ),
             )
         )
@@ -174,11 +175,14 @@ class _ClaimReader:
         claim: ResourceClaim,
         classes: Mapping[str, DeviceClass],
         features: Features,
+        *,
+        classic: bool,
     ) -> None:
         self.index = index
         self.claim = claim
         self.classes = classes
         self.features = features
+        self.classic = classic
         self.where = claim_name(claim)
 
     def read(self) -> tuple[tuple[RequestPlan, ...], AllocationError | None]:
@@ -206,7 +210,7 @@ class _ClaimReader:
             raise AllocationError(
                 f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled"
             )
-        if self.features.consumable_capacity:
+        if self.features.consumable_capacity or self.classic:
             return
         if request.exactly is not None and request.exactly.capacity is not None:
             raise AllocationError(

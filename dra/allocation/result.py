@@ -33,12 +33,13 @@ def assemble(
     node_name: str,
     features: Features,
     quirks: Collection[Quirk],
+    classic: bool,
     new_share_id: Callable[[], str],
 ) -> AllocationResult:
     """The allocation of one claim; allocationTimestamp is the writer's business.
 
     ``chosen`` has the alternative of each request, ``picks`` are those of this
-    claim in order. Raises AllocationError when the devices' node selectors
+    claim in order. ``classic``: the older allocator, which knows no bindsToNode. Raises AllocationError when the devices' node selectors
     cannot be put into one.
     """
     config = [
@@ -54,7 +55,7 @@ def assemble(
             results=[_device_result(p, features, new_share_id) for p in picks] or None,
             config=config or None,
         ),
-        node_selector=_node_selector(plan, picks, node_name),
+        node_selector=_node_selector(plan, picks, node_name, classic=classic),
     )
 
 
@@ -116,7 +117,7 @@ def _claim_config(
 
 
 def _node_selector(
-    plan: ClaimPlan, picks: Sequence[Pick], node_name: str
+    plan: ClaimPlan, picks: Sequence[Pick], node_name: str, *, classic: bool
 ) -> NodeSelector | None:
     """Where the devices can be used; None: everywhere."""
     expressions: list[SelectorRequirement] = []
@@ -124,24 +125,25 @@ def _node_selector(
     for pick in picks:
         spec, device = pick.candidate.spec, pick.candidate.device
         selection = device if spec.per_device_node_selection else spec
-        if selection.node_name or device.binds_to_node:
+        if selection.node_name or (device.binds_to_node and not classic):
             return _this_node(node_name)
         if selection.node_selector is None:
             continue
         terms = selection.node_selector.node_selector_terms or ()
-        if len(terms) != 1:
+        if len(terms) > 1:
             raise AllocationError(
                 f"create NodeSelector for claim {plan.claim.metadata.name}: unsupported "
                 f"ResourceSlice.NodeSelector with {len(terms)} terms"
             )
-        _add_new(expressions, terms[0].match_expressions or ())
-        _add_new(fields, terms[0].match_fields or ())
+        for term in terms:
+            _add_new(expressions, term.match_expressions or ())
+            _add_new(fields, term.match_fields or ())
     if not expressions and not fields:
         return None
-    term = NodeSelectorTerm(
+    merged = NodeSelectorTerm(
         match_expressions=expressions or None, match_fields=fields or None
     )
-    return NodeSelector(node_selector_terms=[term])
+    return NodeSelector(node_selector_terms=[merged])
 
 
 def _this_node(node_name: str) -> NodeSelector:

@@ -66,7 +66,6 @@ class Search:
         self.next_look = 0
         self.demand = Demand(plan, pools, matcher, bookings)
         self.everything = self.demand.everything
-        self.least_later = self.demand.least_later
         self.per_claim = [0] * len(plan.claims)
 
     def check(self) -> None:
@@ -109,11 +108,33 @@ class Search:
             if at is not None:
                 return at
             stack.pop()
-            if self.insight is not None:
+            if frame.too_many:
+                self._give_up_devices(stack, frame.at.claim)
+            elif self.insight is not None:
                 if frame.state is not None:
                     self.insight.remember_failure(frame.state)
                 self._jump(stack, frame.blame)
         return None
+
+    def _give_up_devices(self, stack: list[Frame], claim: int) -> None:
+        """Back to the latest alternatives of a claim that would get too many devices.
+
+        Other devices would not be fewer, so they are not tried (allocator.md
+        section 4), which a selector or a constraint that fails on them would show.
+        Alternatives that all lead to too many give up the devices before them too.
+        """
+        while stack and stack[-1].at.claim == claim:
+            frame = stack[-1]
+            if frame.options == "alternatives":
+                frame.exceeded += 1
+                if self.insight is not None:
+                    frame.blame.update(
+                        f.depth for f in stack[:-1] if f.at.claim == claim
+                    )
+                return
+            stack.pop()
+            if frame.pick is not None:
+                self._undo(frame)
 
     def _jump(self, stack: list[Frame], blame: set[int]) -> None:
         """Back to the latest choice that had a part in a failure."""
@@ -179,8 +200,7 @@ class Search:
                 self._compare(frame, stack)
             return frame
         needed = self.demand.wanted(ask) - at.device
-        later = self.least_later[at.claim][at.request]
-        too_many = self.per_claim[at.claim] + needed + later > MAX_RESULTS
+        too_many = self.per_claim[at.claim] + needed > MAX_RESULTS
         if too_many or not needed:
             options = "none"
         else:
@@ -188,11 +208,12 @@ class Search:
             if options == "devices" and self._too_few(ask, needed, at.start):
                 options = "none"
         frame = Frame(at, options, depth)
+        frame.exceeded = int(too_many)
         if self.insight is not None:
             frame.blame.update(
                 f.depth
                 for f in stack
-                if f.at.claim == at.claim and (too_many or f.at.request == at.request)
+                if f.at.claim == at.claim and f.at.request == at.request
             )
             if options != "none":
                 self._compare(frame, stack)

@@ -209,3 +209,13 @@ def test_an_unreadable_quantity_makes_the_pool_invalid_for_the_node():
     (found,) = seen(bad)
     assert found.invalid.startswith("slice a: spec.devices[0].capacity[memory].value:")
     assert not found.usable
+
+
+@pytest.mark.parametrize("present", [1, 2])
+def test_an_incomplete_pool_keeps_its_place_whatever_it_binds(present):
+    bound = piece("1", device(bindingConditions=["c"]), pool="a", of=2)
+    more = [piece("2", pool="a", of=2)][: present - 1]
+
+    pools = seen(bound, *more, piece("3", device("z"), pool="b"))
+
+    assert names(pools) == (["a", "b"] if present == 1 else ["b", "a"])

@@ -122,3 +122,28 @@ def test_one_pods_claims_are_planned_together_and_two_pods_one_after_another():
     one, two = wanted(full_or_half, name="one"), wanted(full_or_half, name="two")
 
     assert given(ask(world, one, two)) == ["r/full=f1", "r/half=h1"]
+
+
+def test_an_alternative_that_leads_to_too_many_devices_is_tried_all_the_same():
+    """What fails on the way there is an error, as if the rest could still follow."""
+    world = cluster(devices(*(device(f"d{i:02}") for i in range(20))))
+    claim = wanted(
+        first_of("x", everything("all"), exactly("one")),
+        everything("rest"),
+        constraints=[match("absent", "x")],
+    )
+
+    with pytest.raises(AllocationError, match="constraint would not be satisfied"):
+        ask(world, claim)
+
+
+def test_devices_before_a_request_for_too_many_are_not_exchanged():
+    """Only the first of them is looked at, so the selector never fails on the others."""
+    kind = f'{attribute("kind")} != "x"'
+    made = [device("d00", attributes={"kind": string("a")})]
+    made += [device(f"d{i:02}") for i in range(1, 33)]
+    claim = wanted(
+        exactly("w", 1, kind), first_of("x", exactly("all", 32), exactly("few", 1))
+    )
+
+    assert given(ask(cluster(devices(*made)), claim)) == ["w=d00", "x/few=d01"]

@@ -199,3 +199,16 @@ def test_a_capacity_that_is_no_quantity_is_an_error_of_this_node():
         ask(cluster(devices(nic(value="lots"))), wants())
 
     assert caught.value.node_only
+
+
+@pytest.mark.parametrize(
+    ("default", "fits"), [("1G", True), ("1Gi", True), ("1.5Gi", False)]
+)
+def test_a_default_outside_the_range_serves_if_kubernetes_holds_it_in_64_bits(
+    default, fits
+):
+    policy = {"default": default, "validRange": {"min": "10M", "max": "100M"}}
+
+    got = ask(cluster(devices(nic(policy=policy))), wants())
+
+    assert isinstance(got, Fits if fits else DoesNotFit)

@@ -216,3 +216,13 @@ def test_selectors_still_decide_before_constraints():
     )
 
     assert given(got) == ["r=0", "r=1"]
+
+
+def test_an_empty_list_beside_a_value_is_no_list():
+    both = {"strings": [], "string": "a"}
+    world = cluster(
+        devices(*(device(n, attributes={"kind": both}) for n in ("d0", "d1")))
+    )
+    claim = wanted(exactly(count=2), constraints=[match("kind")])
+
+    assert given(ask(world, claim, features=LISTS)) == ["r=d0", "r=d1"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dra.allocation import AllocationError, DoesNotFit, Features
+from dra.allocation import AllocationError, DoesNotFit, Features, Fits
 from tests.dra.allocation.world import (
     ask,
     attribute,
@@ -205,3 +205,19 @@ def test_a_device_without_groups_goes_only_with_others_without():
         "r=c",
     ]
     assert isinstance(ask(taken, wanted(exactly()), features=GROUPS), DoesNotFit)
+
+
+@pytest.mark.parametrize(("consumed", "fits"), [({}, True), (None, False)])
+def test_a_share_with_an_empty_amount_has_drawn_the_counters(consumed, fits):
+    """A quirk: one without any amount has not, so nothing is left for the next."""
+    held = result(
+        "half-a",
+        shareID="00000000-0000-4000-8000-000000000001",
+        **({} if consumed is None else {"consumedCapacity": consumed}),
+    )
+    shareable = part("half-a", "40Gi", allowMultipleAllocations=True)
+    world = cluster(*pool(shareable, total="40Gi"), claim("other", held))
+
+    got = ask(world, wanted(exactly()), quirks="1.36")
+
+    assert isinstance(got, Fits if fits else DoesNotFit)

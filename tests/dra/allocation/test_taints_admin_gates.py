@@ -172,3 +172,28 @@ def test_what_is_wrong_with_a_request_is_said_before_the_search(request_, words)
         AllocationError, match=f"claim default/wanted, request r: .*{words}"
     ):
         ask(cluster(), wanted(request_))
+
+
+STABLE = Features(admin_access=True, prioritized_list=True, device_taints=True)
+"""Gates with which 1.36 takes its older allocator."""
+
+
+def test_the_older_allocator_does_not_mind_capacity_requests():
+    world = cluster(devices(device()))
+    claim = wanted(exactly(capacity={"requests": {"memory": "1Gi"}}))
+
+    assert given(ask(world, claim, features=STABLE, quirks="1.36")) == ["r=gpu-0"]
+    with pytest.raises(AllocationError, match="DRAConsumableCapacity"):
+        ask(world, claim, features=STABLE)
+
+
+def test_the_older_allocator_knows_no_device_that_binds_to_a_node():
+    everywhere = {"nodeName": None, "allNodes": True}
+    world = cluster(devices(device(bindsToNode=True), **everywhere))
+
+    bound = []
+    for quirks in ("1.36", "none"):
+        got = ask(world, wanted(exactly()), features=STABLE, quirks=quirks)
+        assert isinstance(got, Fits)
+        bound.append(got.allocations[0].node_selector is not None)
+    assert bound == [False, True]
