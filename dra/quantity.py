@@ -123,6 +123,13 @@ class Quantity:
     def __sub__(self, other: Quantity) -> Quantity:
         if not isinstance(other, Quantity):
             return NotImplemented
+        if other.compact is not None and other.compact.value == _INT64_MIN:
+            # In 64 bits the least number has no opposite: Kubernetes adds it instead.
+            wrapped = _add(self.compact, other.compact)
+            if wrapped is not None:
+                nanos = wrapped.value * 10 ** (wrapped.scale - _MIN_SCALE)
+                form = self.format if self.nanos else other.format
+                return Quantity(nanos, form, compact=wrapped)
         return self + -other
 
     def __bool__(self) -> bool:

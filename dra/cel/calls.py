@@ -7,11 +7,10 @@ from typing import Final
 from dra.cel.access import key_text
 from dra.cel.declarations import Implementation, Overload
 from dra.cel.errors import EvaluationError
-from dra.cel.operators import no_such_overload, type_name
+from dra.cel.operators import no_such_overload, type_name, unhashable
 from dra.cel.plan import Frame, Step
 from dra.cel.types import Type
-from dra.cel.values import BoolKey, UInt, Value, key_value, map_key
-from dra.semver import Version
+from dra.cel.values import BoolKey, UInt, Value, has_no_hash, key_value, map_key
 
 type Overloads = tuple[Overload, ...]
 
@@ -118,15 +117,15 @@ def insert(
     into: dict[Value, Value], key: Value, value: Value, *, once: bool = False
 ) -> None:
     """Set an entry; ``once`` refuses a key that is there already."""
+    if has_no_hash(key):
+        raise unhashable(key)
     stored = key if type(key) is BoolKey else map_key(key)
     try:
         if once and stored in into:
             raise EvaluationError(f"insert failed: key {key_text(key)} already exists")
         into[stored] = value
     except TypeError as error:
-        raise EvaluationError(
-            f"internal error: runtime error: hash of unhashable type {type_name(key)}"
-        ) from error
+        raise unhashable(key) from error
 
 
 # --- membership in constant lists ---
@@ -148,11 +147,8 @@ def membership(element: Step, items: list[Value]) -> Step | None:
         kind = type(value)
         if kind in _PRIMITIVE:
             return (kind, value) in known
-        if kind in (Version, bytes):
-            raise EvaluationError(
-                "internal error: runtime error: hash of unhashable type "
-                + type_name(value)
-            )
+        if has_no_hash(value):
+            raise unhashable(value)
         return False
 
     return run

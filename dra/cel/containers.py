@@ -6,7 +6,7 @@ from dra.cel.calls import insert
 from dra.cel.errors import EvaluationError
 from dra.cel.operators import type_name
 from dra.cel.plan import Frame, Step
-from dra.cel.values import Optional, Value, map_key
+from dra.cel.values import Optional, Value, WrittenMap, map_key
 
 
 def list_of(steps: list[Step], optional: frozenset[int]) -> Step:
@@ -34,7 +34,7 @@ def map_of(entries: list[tuple[Step, Step, bool]]) -> Step:
     """``{a: b, ?c: d}``: key, value, and whether there is a question mark."""
 
     def run(frame: Frame) -> Value:
-        found: dict[Value, Value] = {}
+        found = WrittenMap()
         for key_step, value_step, optional in entries:
             key = map_key(key_step(frame))
             value = value_step(frame)

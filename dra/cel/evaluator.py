@@ -122,6 +122,7 @@ class Planner:
             case Ident() | Select() if node.id in self._checked.constants:
                 return self._fold(node, self._checked.constants[node.id])
             case Ident(name=name):
+                self._check_no_type(node, name.removeprefix("."))
                 return self._charged(self._variable(name.removeprefix(".")), 1)
             case Select() | Call(function="_[_]" | "_[?_]" | "_?._"):
                 return self._chain(node)
@@ -148,6 +149,12 @@ class Planner:
         return charged(step, units) if self._metered else step
 
     # --- names ---
+
+    def _check_no_type(self, node: Node, name: str) -> None:
+        """Refuse a variable that holds a type: the reference looks for its name among
+        the types."""
+        if self._checked.types[node.id].kind == "type":
+            raise InstantiationError(f"reference to undefined type: {name}", node)
 
     def _variable(self, name: str) -> Step:
         for scope in reversed(self._scopes):
@@ -367,6 +374,7 @@ class Planner:
         return self._charged(loop, RESULT.get(node.macro, 1))
 
     def _binding(self, node: Comprehension) -> Step:
+        self._check_no_type(node.accu_init, node.accu_var)
         init = self.plan(node.accu_init)
         slot = self._new_slot()
         self._lazy.add(slot)

@@ -9,7 +9,7 @@ from dra.cel.calls import insert
 from dra.cel.errors import EvaluationError
 from dra.cel.operators import no_such_overload, type_name
 from dra.cel.plan import Frame, Step
-from dra.cel.values import Value, key_value
+from dra.cel.values import Value, WrittenMap, key_value
 
 type Slots = tuple[int, int | None]
 
@@ -142,7 +142,7 @@ def _to_list(over: Step, slots: Slots, predicate: Step | None, value: Step) -> S
 
 def _to_map(over: Step, slots: Slots, predicate: Step | None, value: Step) -> Step:
     def run(frame: Frame) -> Value:
-        found: dict[Value, Value] = {}
+        found = WrittenMap()
         for _ in _turns(frame, over, slots):
             if predicate is None or _holds(predicate, frame):
                 key = frame[slots[0]]
@@ -154,7 +154,7 @@ def _to_map(over: Step, slots: Slots, predicate: Step | None, value: Step) -> St
 
 def _to_entries(over: Step, slots: Slots, predicate: Step | None, value: Step) -> Step:
     def run(frame: Frame) -> Value:
-        found: dict[Value, Value] = {}
+        found = WrittenMap()
         for _ in _turns(frame, over, slots):
             if predicate is None or _holds(predicate, frame):
                 entries = value(frame)

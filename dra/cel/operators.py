@@ -25,6 +25,8 @@ from dra.cel.values import (
     TypeValue,
     UInt,
     Value,
+    WrittenMap,
+    has_no_hash,
     map_key,
 )
 from dra.semver import Version
@@ -38,6 +40,7 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     dict: "map",
     DeviceMap: "map",
     DomainMap: "map",
+    WrittenMap: "map",
     type(None): "null_type",
     str: "string",
     UInt: "uint",
@@ -58,6 +61,13 @@ _TYPE_NAMES: Final[dict[type, str]] = {
 def type_name(value: Value) -> str:
     """The name of the value's type at run time."""
     return _TYPE_NAMES[type(value)]
+
+
+def unhashable(value: Value) -> EvaluationError:
+    """What the reference says where it would have to hash a version or bytes."""
+    return EvaluationError(
+        f"internal error: runtime error: hash of unhashable type {type_name(value)}"
+    )
 
 
 def no_such_overload(function: str = "", *args: Value) -> EvaluationError:
@@ -251,6 +261,8 @@ def contains(container: Value, element: Value) -> bool:
     if type(container) is list:
         budget.spend_on_elements(container)
         return any(definitely_equal(element, item) for item in container)
+    if type(container) is WrittenMap and container and has_no_hash(element):
+        raise unhashable(element)
     if isinstance(container, dict):
         try:
             return map_key(element) in container

@@ -11,7 +11,12 @@ from dra.cel.checker import Checked
 from dra.cel.errors import EvaluationError
 from dra.cel.library import formatting
 from dra.cel.library.regex import compiled
-from dra.cel.library.times import from_seconds, parse_duration, parse_timestamp
+from dra.cel.library.times import (
+    from_seconds,
+    parse_duration,
+    parse_timestamp,
+    refuse_span,
+)
 from dra.cel.source import Problems
 from dra.cel.types import Type
 from dra.cel.values import Value
@@ -85,6 +90,8 @@ def _pattern(value: Value) -> None:
 def _duration(value: Value) -> None:
     if isinstance(value, str):
         parse_duration(value)
+    elif type(value) is int:
+        refuse_span(value)
 
 
 def _timestamp(value: Value) -> None:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dra.quantity import Quantity
+from dra.semver import Version
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
@@ -98,6 +99,16 @@ class DomainMap(dict[str, dict[str, Value]]):
     __slots__ = ()
 
 
+class WrittenMap(dict["Value", "Value"]):
+    """A map that an expression made, not one of the device.
+
+    The reference keeps it in a hash table of any keys, so asking it for a key that
+    has no hash there is an error (:func:`has_no_hash`).
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class BoolKey:
     """A bool as the key of a map: Python would take True and 1 for the same."""
@@ -107,6 +118,11 @@ class BoolKey:
 
 _TRUE_KEY: Final = BoolKey(True)  # noqa: FBT003 - the value is the meaning
 _FALSE_KEY: Final = BoolKey(False)  # noqa: FBT003
+
+
+def has_no_hash(key: Value) -> bool:
+    """Whether the reference cannot hash ``key``: it holds these two as Go slices."""
+    return type(key) in (Version, bytes)
 
 
 def map_key(value: Value) -> Value:

@@ -191,6 +191,14 @@ def test_a_difference_may_be_negative():
     assert str(parse("100m") - parse("1")) == "-900m"
 
 
+def test_taking_away_the_least_64_bit_number_adds_it_instead():
+    """It has no opposite in 64 bits; where the sum has no room the answer is exact."""
+    least = Quantity.of(-(2**63))
+
+    assert (parse("1k") - least).value() == 1000 - 2**63
+    assert (parse("-1k") - least).value() == 2**63 - 1000
+
+
 def test_a_sum_beyond_64_bits_is_exact_and_no_integer():
     total = parse("9E") + parse("9E")
     assert total.nanos == 18 * 10**27

@@ -84,7 +84,7 @@ class _Estimator:
             case Ident() | Select() if node.id in self._checked.constants:
                 return self._name(node, _dotted(node))
             case Ident(name=name):
-                return self._name(node, name)
+                return self._name(node, name.removeprefix("."))
             case Select():
                 return self._select(node)
             case Call():
@@ -104,7 +104,7 @@ class _Estimator:
 
     def _variable(self, node: Node) -> _Variable | None:
         if isinstance(node, Ident):
-            found = self._variables.get(node.name)
+            found = self._variables.get(node.name.removeprefix("."))
             if found:
                 return found[-1]
         return None

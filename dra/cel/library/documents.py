@@ -6,7 +6,7 @@ from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.formats import FORMATS, NamedFormat
 from dra.cel.urls import URL, is_url, parse_url
-from dra.cel.values import NONE, Optional
+from dra.cel.values import NONE, Optional, WrittenMap
 
 _S = t.STRING
 
@@ -20,7 +20,13 @@ def declare(to: Declarations) -> None:
     to.method("getPort", "url_get_port", (t.URL,), _S, URL.port)
     to.method("getEscapedPath", "url_get_escaped_path", (t.URL,), _S, URL.escaped_path)
     query = t.map_of(_S, t.list_of(_S))
-    to.method("getQuery", "url_get_query", (t.URL,), query, URL.query_values)
+    to.method(
+        "getQuery",
+        "url_get_query",
+        (t.URL,),
+        query,
+        lambda url: WrittenMap(url.query_values()),
+    )
     to.add("format.named", "format-named", (_S,), t.optional_of(t.FORMAT), named)
     for name in FORMATS:
         full = f"format.{name}"

@@ -7,7 +7,7 @@ from dra.cel.arithmetic import TIMESTAMP_MIN
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
 from dra.cel.operators import type_name
-from dra.cel.values import NONE, Duration, Optional, Timestamp, Value
+from dra.cel.values import NONE, DomainMap, Duration, Optional, Timestamp, Value
 
 _V = t.param("V")
 _O = t.optional_of(_V)
@@ -40,12 +40,15 @@ def of_non_zero(inner: Value) -> Optional:
 
 
 def is_zero(inner: Value) -> bool:
-    """Whether ``inner`` is the zero value of its type; some types have none."""
+    """Whether ``inner`` is the zero value of its type.
+
+    Some types have none: optionals among them, and the device's maps of domains.
+    """
     match inner:
         case None:
             return True
-        case Optional():
-            return not inner.present or is_zero(inner.value)
+        case DomainMap():
+            return False
         case Duration():
             return inner.nanos == 0
         case Timestamp():

@@ -45,7 +45,7 @@ _EPOCH: Final = datetime.datetime(1970, 1, 1)  # noqa: DTZ001 - arithmetic witho
 def declare(to: Declarations) -> None:
     stamp, span = t.TIMESTAMP, t.DURATION
     to.add("duration", "duration_to_duration", (span,), span, lambda d: d)
-    to.add("duration", "int64_to_duration", (t.INT,), span, Duration)
+    to.add("duration", "int64_to_duration", (t.INT,), span, refuse_span)
     to.add("duration", "string_to_duration", (t.STRING,), span, parse_duration)
     to.add("timestamp", "timestamp_to_timestamp", (stamp,), stamp, lambda s: s)
     to.add("timestamp", "int64_to_timestamp", (t.INT,), stamp, from_seconds)
@@ -146,6 +146,13 @@ def _offset(moment: datetime.datetime, zone: str) -> datetime.timedelta:
         raise EvaluationError(f"unknown time zone {zone}") from error
     aware = moment.replace(tzinfo=datetime.UTC).astimezone(info)
     return aware.utcoffset() or datetime.timedelta(0)
+
+
+def refuse_span(_number: int) -> Duration:
+    """``duration(1)``: the reference declares it and cannot do it."""
+    raise EvaluationError(
+        "type conversion error from 'int' to 'google.protobuf.Duration'"
+    )
 
 
 def parse_duration(text: str) -> Duration:

@@ -196,3 +196,9 @@ def test_deep_and_long_expressions_are_no_problem(text):
 def test_nesting_beyond_the_limit_is_refused(text):
     with pytest.raises(cel.CompileError, match="recursion"):
         cel.compile(text)
+
+
+def test_a_leading_dot_changes_no_estimate():
+    text = 'device.attributes["d"].s.split("i").size() == 2'
+
+    assert cel.compile(f".{text}").cost == cel.compile(text).cost
