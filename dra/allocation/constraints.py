@@ -236,10 +236,10 @@ class Distinct(_Rule):
         if found is None:
             return None
         if self.lists:
-            return value_set(found)
+            return value_set(found) or _NO_VALUE
         single = scalar(found)
         return (
-            _NO_SCALAR if single is None else Values(single[0], frozenset({single[1]}))
+            _NO_VALUE if single is None else Values(single[0], frozenset({single[1]}))
         )
 
 
@@ -271,11 +271,11 @@ class ForgetfulDistinct(Distinct):
         return frozenset(self.last.items())
 
 
-_NO_SCALAR = Values("", frozenset())
-"""What an attribute without a scalar is when lists are off: alone or not at all."""
+_NO_VALUE = Values("", frozenset())
+"""An attribute without a value, or a list when lists are off: alone or not at all."""
 
 
 def _overlap(new: Values, other: Values) -> bool:
-    return new is _NO_SCALAR or (
+    return new is _NO_VALUE or (
         new.type == other.type and not new.members.isdisjoint(other.members)
     )

@@ -226,3 +226,16 @@ def test_an_empty_list_beside_a_value_is_no_list():
     claim = wanted(exactly(count=2), constraints=[match("kind")])
 
     assert given(ask(world, claim, features=LISTS)) == ["r=d0", "r=d1"]
+
+
+@pytest.mark.parametrize("quirks", ["none", "1.36"])
+def test_distinct_takes_an_attribute_without_a_value_alone_or_not_at_all(quirks):
+    def of(count, *values):
+        claim = wanted(exactly(count=count), constraints=[distinct("a")])
+        world = cluster(with_values(*values))
+        return ask(world, claim, features=LISTS, quirks=quirks)
+
+    text = {"string": "a"}
+    assert given(of(1, {}, text)) == ["r=0"]
+    assert given(of(2, {}, text)) == ["r=0", "r=1"]
+    assert isinstance(of(2, text, {}), DoesNotFit)
