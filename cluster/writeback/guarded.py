@@ -101,7 +101,8 @@ class _Guarded:
         self.order = order
         self.sender = sender
         self.times = options.guard
-        lifetime = 2 * self.times.barrier + self.times.marks + SPARE
+        barriers = 2 * len(options.scheduler.names) * self.times.barrier
+        lifetime = barriers + 2 * self.times.marks + SPARE
         self.options = options
         self.tags = Tags.of(order, options.owner, lifetime)
         self.barrier = Barrier(sender, order, options, self.tags)
@@ -138,6 +139,7 @@ class _Guarded:
         slow = self.barrier.pass_all() > self.times.busy
         self.await_quiet()
         self.check(ground, guard)
+        self.check_stands(guard)
         claim = self.sender.settle(lambda: self.allocate(ground))
         outcome = self.written(claim)
         self.settle_down(busy=slow)
@@ -158,6 +160,17 @@ class _Guarded:
                     f"{first(found)} would get the device in spite of the portal's "
                     "taint, because of a toleration for any taint. Nothing was "
                     "written; use another device, or wait until it has run.",
+                )
+            )
+
+    def check_stands(self, guard: Guard) -> None:
+        """Ends the write when the guard that the barrier was for is not there any more."""
+        if not self.sender.settle(guard.stands):
+            raise EndedError(
+                Changed(
+                    "The portal's taint was taken away by somebody else before the "
+                    "allocation was written, so a scheduler may be about to use the "
+                    "devices."
                 )
             )
 

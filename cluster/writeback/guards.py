@@ -27,6 +27,9 @@ class Guard(Protocol):
     def off(self) -> str:
         """A sentence when something stays."""
 
+    def stands(self) -> bool:
+        """Whether all of it is there. Raises EndedError and PASSING."""
+
     def unheeding(self, claims: Iterable[Json], pods: Iterable[Json]) -> list[str]:
         """What waits and would get the device in spite of the guard."""
 
@@ -46,6 +49,13 @@ class RuleGuard:
 
     def off(self) -> str:
         return taint_rules.remove_all(self.sender, self.tags, Role.GUARD)
+
+    def stands(self) -> bool:
+        there = taint_rules.names(self.sender, self.tags, Role.GUARD)
+        return there.issuperset(
+            taint_rules.rule_name(device, self.tags, Role.GUARD)
+            for device in self.devices
+        )
 
     def unheeding(self, claims: Iterable[Json], pods: Iterable[Json]) -> list[str]:
         del pods
@@ -68,6 +78,11 @@ class NodeGuard:
         if not self.order.node_name:
             return ""
         return node_taint.remove(self.sender, self.order.node_name, self.tags)
+
+    def stands(self) -> bool:
+        node = self.sender.api.read("Node", None, self.order.node_name)
+        key = node_taint.taint_key(self.tags)
+        return node is not None and node_taint.is_tainted(node, key)
 
     def unheeding(self, claims: Iterable[Json], pods: Iterable[Json]) -> list[str]:
         del claims

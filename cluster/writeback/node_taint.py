@@ -16,7 +16,7 @@ from cluster.writeback.api import NODES
 from cluster.writeback.patience import PASSING
 from cluster.writeback.pins import STRATEGIC
 from cluster.writeback.sending import Sender
-from cluster.writeback.tags import DOMAIN, Role, Tags, digest, tags_from
+from cluster.writeback.tags import DOMAIN, Role, Tags, digest, lasts, tags_from
 from cluster.writeback.values import (
     Json,
     Refusal,
@@ -100,6 +100,13 @@ def is_as(node: Json, key: str, tags: Tags) -> bool:
     return is_tainted(node, key) and noted == _note(tags)
 
 
+def _serves(node: Json, key: str, tags: Tags) -> bool:
+    """Whether the taint of an earlier call is there, and for long enough. Its note alone
+    keeps nobody away, and who took the taint off may not have known of it."""
+    found = noted(guards_of(node).get(key, ""))
+    return is_tainted(node, key) and lasts(found, tags)
+
+
 def is_tainted(node: Json, key: str) -> bool:
     taints = (node.get("spec") or {}).get("taints") or ()
     return any(taint.get("key") == key for taint in taints)
@@ -114,7 +121,7 @@ def put(sender: Sender, node_name: str, tags: Tags, role: Role = Role.GUARD) -> 
             reason = f"The node {node_name} does not exist any more."
             raise EndedError(Refused(Refusal.UNGUARDED, reason))
         key = taint_key(tags, role)
-        if is_as(node, key, tags) or (role is Role.GUARD and is_on(node, key)):
+        if is_as(node, key, tags) or (role is Role.GUARD and _serves(node, key, tags)):
             return
         try:
             sender.send(Step.GUARD, on_request(node_name, tags, role))

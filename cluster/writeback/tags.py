@@ -100,6 +100,16 @@ def moment(until: Any) -> datetime | None:
     return datetime.fromtimestamp(int(until), UTC)
 
 
+def lasts(found: Tags | None, needed: Tags) -> bool:
+    """Whether something that is there will be for about as long as ``needed`` says.
+
+    What a call made that ended long ago may be swept away at any moment.
+    """
+    if found is None or found.expires is None or needed.expires is None:
+        return False
+    return found.expires + timedelta(seconds=SPARE / 2) >= needed.expires
+
+
 def annotations_of(order: Order) -> dict[str, str]:
     """For people who find the thing: which claim, and who asked."""
     found = {CLAIM: f"{order.namespace}/{order.name}"}

@@ -21,8 +21,18 @@ from cluster.writeback.tags import (
     Role,
     Tags,
     digest,
+    lasts,
+    tags_from,
 )
-from cluster.writeback.values import Json, Refusal, Refused, Request, Step, meta_of
+from cluster.writeback.values import (
+    Changed,
+    Json,
+    Refusal,
+    Refused,
+    Request,
+    Step,
+    meta_of,
+)
 from dra.names import DeviceID
 from dra.objects import DeviceTaint
 
@@ -77,19 +87,33 @@ def rule_request(
 def put(
     sender: Sender, device: DeviceID, tags: Tags, role: Role, created_by: str = ""
 ) -> None:
-    """Make the rule unless it is there. Raises EndedError and PASSING."""
+    """Make the rule unless it is there, and for long enough. Raises EndedError and PASSING.
+
+    One that a call before this one left may be about to be swept away, so it is made anew.
+    """
     name = rule_name(device, tags, role)
     served = sender.api.need("DeviceTaintRule")
 
     def attempt() -> None:
         found = sender.api.read("DeviceTaintRule", None, name)
         if found is not None:
-            return _check(found, tags)
+            _check(found, tags)
+            labels = meta_of(found).get("labels") or {}
+            if lasts(tags_from(labels), tags):
+                return
+            delete(sender, name)
         try:
             request = rule_request(device, tags, role, served, created_by)
             sender.send(Step.GUARD, request)
-        except AlreadyExists:
-            return attempt()
+        except AlreadyExists as error:
+            if found is None:
+                attempt()
+                return
+            raise EndedError(
+                Changed(
+                    f"The DeviceTaintRule {name} of an earlier call is still there."
+                )
+            ) from error
         except (Forbidden, Unauthorized) as error:
             raise EndedError(forbidden(error, "create devicetaintrules")) from error
         except PASSING:
@@ -108,14 +132,27 @@ def _check(rule: Json, tags: Tags) -> None:
         raise EndedError(Refused(Refusal.UNGUARDED, reason))
 
 
+def names(sender: Sender, tags: Tags, role: Role) -> set[str]:
+    """Of the run's rules that are there. Raises EndedError and PASSING."""
+    return {
+        str(meta_of(rule).get("name"))
+        for rule in _of_run(sender, tags, role)
+        if not meta_of(rule).get("deletionTimestamp")
+    }
+
+
+def _of_run(sender: Sender, tags: Tags, role: Role) -> list[Json]:
+    selector = f"{OWNER}={tags.owner},{RUN}={tags.run},{ROLE}={role.value}"
+    return sender.api.list("DeviceTaintRule", label_selector=selector)
+
+
 def remove_all(sender: Sender, tags: Tags, role: Role) -> str:
     """Delete the run's rules, whoever made them. A sentence when that fails."""
 
     def attempt() -> None:
         if sender.api.served("DeviceTaintRule") is None:
             return
-        selector = f"{OWNER}={tags.owner},{RUN}={tags.run},{ROLE}={role.value}"
-        for rule in sender.api.list("DeviceTaintRule", label_selector=selector):
+        for rule in _of_run(sender, tags, role):
             delete(sender, str(meta_of(rule).get("name")))
 
     try:
