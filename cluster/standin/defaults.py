@@ -32,6 +32,7 @@ def fill(kind: Kind, body: Json) -> None:
         labels.setdefault("kubernetes.io/metadata.name", name)
     elif kind.name == "Pod":
         body.setdefault("status", {"phase": "Pending"})
+        _gated(body)
 
 
 def _part(holder: Any, key: str) -> Any:
@@ -49,6 +50,22 @@ def _list(holder: Any, key: str) -> list[Json]:
     if not isinstance(found, list):
         return []
     return [item for item in found if isinstance(item, dict)]
+
+
+def _gated(pod: Json) -> None:
+    """A pod with scheduling gates says so itself; no scheduler has looked at it."""
+    spec, status = pod.get("spec"), pod["status"]
+    if not isinstance(spec, dict) or not spec.get("schedulingGates"):
+        return
+    if isinstance(status, dict) and not status.get("conditions"):
+        status["conditions"] = [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "SchedulingGated",
+                "message": "Scheduling is blocked due to non-empty scheduling gates",
+            }
+        ]
 
 
 def _claim_spec(spec: Any) -> None:

@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from cluster.errors import ApiError
-from cluster.writeback import carrier_pod
+from cluster.writeback import admitted, carrier_pod
 from cluster.writeback.answers import gone, refused, unfree
 from cluster.writeback.api import PODS
 from cluster.writeback.following import Followed, Following
@@ -16,6 +16,8 @@ from cluster.writeback.values import (
     Json,
     Order,
     Outcome,
+    Refusal,
+    Refused,
     allocation_of,
     meta_of,
     reservations_of,
@@ -42,6 +44,7 @@ class Awaiting:
             "pod": Followed(PODS, self.order.namespace, self.pod_name),
         }
         end = time.monotonic() + seconds
+        held_back = ""
         with Following(self.sender.api.client, followed) as states:
             while (left := end - time.monotonic()) > 0:
                 try:
@@ -55,10 +58,20 @@ class Awaiting:
                         return found
                 elif (why := _ended(state[1], pod_uid)) is not None:
                     return self._last_look(pod_uid, why)
-        return self._last_look(
-            pod_uid,
-            f"The scheduler did not allocate the claim within {seconds:.0f} seconds.",
-        )
+                else:
+                    held_back = admitted.held_back(state[1] or {})
+        return self._too_late(pod_uid, held_back, seconds)
+
+    def _too_late(self, pod_uid: str, held_back: str, seconds: float) -> Json | Outcome:
+        why = f"The scheduler did not allocate the claim within {seconds:.0f} seconds."
+        found = self._last_look(pod_uid, why)
+        if held_back and isinstance(found, Changed):
+            return Refused(
+                Refusal.FORBIDDEN,
+                f"The carrier pod {held_back}, and was for {seconds:.0f} seconds: no "
+                "scheduler looked at it.",
+            )
+        return found
 
     def cleaned(self, claim: Json, seconds: float) -> Json:
         """The claim when the controller has taken back the carrier's reservation.

@@ -20,7 +20,7 @@ from cluster.errors import (
     NotFound,
     Unauthorized,
 )
-from cluster.writeback import carrier_pod
+from cluster.writeback import admitted, carrier_pod
 from cluster.writeback.answers import EndedError, forbidden, refused
 from cluster.writeback.api import PODS
 from cluster.writeback.awaiting import BEAT
@@ -145,6 +145,7 @@ class Barrier:
         seconds = self.options.guard.barrier
         end = time.monotonic() + seconds
         followed = {"pod": Followed(PODS, self.namespace, name)}
+        held_back = ""
         with Following(self.sender.api.client, followed) as states:
             while (left := end - time.monotonic()) > 0:
                 try:
@@ -154,10 +155,17 @@ class Barrier:
                     raise EndedError(refused(error, right)) from error
                 if state is None:
                     self.sender.beat()
-                elif state[1] is None:
+                    continue
+                pod = state[1]
+                if pod is None:
                     raise _unguarded("Somebody deleted the barrier pod.")
-                elif carrier_pod.verdict(state[1]) is not None:
+                if why := admitted.given_away(pod, scheduler):
+                    raise _unguarded(f"The barrier pod {why}.")
+                if carrier_pod.verdict(pod) is not None:
                     return
+                held_back = admitted.held_back(pod)
+        if held_back:
+            raise _unguarded(f"The barrier pod in {self.namespace} {held_back}.")
         raise _unguarded(
             f"The scheduler {scheduler} gave no verdict on the barrier pod within "
             f"{seconds:.0f} seconds."

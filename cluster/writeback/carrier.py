@@ -28,7 +28,7 @@ from cluster.errors import (
     NotFound,
     Unauthorized,
 )
-from cluster.writeback import carrier_pod
+from cluster.writeback import admitted, carrier_pod
 from cluster.writeback.aftermath import UNSEEN, others
 from cluster.writeback.answers import (
     EndedError,
@@ -109,13 +109,15 @@ class _Carriage:
         self.pin = pin_of(order, options.owner)
         self.awaiting = Awaiting(sender, order, self.name)
         self.steering = Steering(sender, order, options)
+        lifetime = options.carrier.wait + options.carrier.clean + SPARE
+        self.tags = Tags.of(order, options.owner, lifetime)
 
     def create_request(self) -> Request:
         options = self.options
-        lifetime = options.carrier.wait + options.carrier.clean + SPARE
-        tags = Tags.of(self.order, options.owner, lifetime)
         scheduler = options.scheduler.names[0]
-        return carrier_pod.create_request(self.order, tags, options.carrier, scheduler)
+        return carrier_pod.create_request(
+            self.order, self.tags, options.carrier, scheduler
+        )
 
     def go(self) -> Outcome:
         try:
@@ -151,13 +153,16 @@ class _Carriage:
     def carry(self, claim: Json, pod: Json | None) -> Outcome:
         if wrong := unfree(self.order, claim):
             return self.let_go(pod, wrong)
-        if pod is not None and not carrier_pod.is_current(pod, self.order):
+        if pod is not None and not self.is_current(pod):
             self.remove(pod)
             self.sender.settle(self.await_gone)
             pod = None
         if pod is None:
             self.steering.on()
             pod = self.sender.settle(self.create)
+        node = self.order.node_name
+        if node and admitted.may_leave(pod, node):
+            return self.let_go(pod, _moved(node))
         uid = carrier_pod.uid_of(pod)
         found = self.awaiting.allocation(uid, self.options.carrier.wait)
         self.steering.off()
@@ -180,9 +185,12 @@ class _Carriage:
             raise EndedError(_unadmitted(error)) from error
 
     def current(self, pod: Json) -> Json:
-        if carrier_pod.is_current(pod, self.order):
+        if self.is_current(pod):
             return pod
         raise EndedError(Changed("The carrier pod of an earlier plan is still there."))
+
+    def is_current(self, pod: Json) -> bool:
+        return carrier_pod.is_current(pod, self.order, self.tags)
 
     def await_gone(self) -> None:
         """Until the carrier of an earlier plan is no more."""
@@ -327,6 +335,15 @@ def _other_devices(
         "selectors, or let the portal accept what the scheduler chooses "
         "(carrier.acceptOtherDevices in the clusters file).",
         claim=claim,
+    )
+
+
+def _moved(node_name: str) -> Refused:
+    return Refused(
+        Refusal.FORBIDDEN,
+        "Something in the cluster (a webhook) changed the carrier pod so that it may run "
+        f"on other nodes than {node_name}. It was removed, and what came of it was given "
+        "back; leave the node affinity of the portal's pods as it is.",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from cluster.writeback import admitted
 from cluster.writeback.api import PODS
 from cluster.writeback.tags import (
     DOMAIN,
@@ -13,7 +14,9 @@ from cluster.writeback.tags import (
     Tags,
     annotations_of,
     digest,
+    lasts,
     run_of,
+    tags_from,
 )
 from cluster.writeback.values import Json, Order, Request, meta_of, reservations_of
 from cluster.writer_options import CarrierOptions
@@ -140,16 +143,23 @@ def is_ours(pod: Json, order: Order, role: Role) -> bool:
     return labels.get(ROLE) == role.value and labels.get(RUN) == run_of(order)
 
 
-def is_current(pod: Json, order: Order) -> bool:
-    """Whether a carrier of ours can still be used for the plan of ``order``."""
+def is_current(pod: Json, order: Order, needed: Tags) -> bool:
+    """Whether a carrier of ours can still be used for the plan of ``order``, and will be
+    left alone for as long as ``needed`` says."""
     meta = meta_of(pod)
-    return not meta.get("deletionTimestamp") and (meta.get("annotations") or {}).get(
-        PLAN
-    ) == plan_mark(order)
+    mark = (meta.get("annotations") or {}).get(PLAN)
+    return (
+        not meta.get("deletionTimestamp")
+        and mark == plan_mark(order)
+        and lasts(tags_from(meta.get("labels") or {}), needed)
+    )
 
 
 def verdict(pod: Json) -> str | None:
-    """What the scheduler said against the pod; None: nothing yet, or it is bound."""
+    """What the scheduler said against the pod; None: nothing yet, or it is bound.
+
+    That it is held back by scheduling gates was not said by a scheduler.
+    """
     status = pod.get("status")
     for condition in (
         status.get("conditions") if isinstance(status, dict) else ()
@@ -157,6 +167,7 @@ def verdict(pod: Json) -> str | None:
         if (
             condition.get("type") == "PodScheduled"
             and condition.get("status") == "False"
+            and condition.get("reason") != admitted.GATED
         ):
             said = condition.get("message") or condition.get("reason") or "no reason"
             return str(said)

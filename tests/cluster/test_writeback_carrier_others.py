@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from cluster.writeback import (
 from tests.cluster.carried_writes import write, writer
 from tests.cluster.guarded_world import GuardedWorld
 from tests.cluster.standin import scheduled as small
+from tests.cluster.writeback_faults import Death, DiedError
 
 
 @pytest.fixture
@@ -88,6 +90,23 @@ def test_a_carrier_that_somebody_deletes_means_plan_again(tmp_path: Path):
         outcome = made.write(order, before=meddle)
         assert isinstance(outcome, Changed)
         assert "deleted by somebody else" in outcome.reason
+
+
+def test_a_carrier_that_may_be_swept_at_any_moment_is_made_anew(tmp_path: Path):
+    """Its worker died long ago; the periodic clean-up is about to come."""
+    with GuardedWorld(tmp_path, habits=Habits(name="another")) as world:
+        world.add()
+        order = world.order()
+        with pytest.raises(DiedError):
+            writer(world, wait=0.1).write(order, before=Death(2))
+        (old,) = world.store.objects("Pod")
+        old["metadata"]["labels"]["dra-portal.io/expires"] = str(int(time.time()) + 5)
+        world.store.put(old)
+
+        steps: list[Step] = []
+        resumed = replace(order, resumed=True)
+        writer(world, wait=0.2).write(resumed, before=lambda s, _r: steps.append(s))
+        assert steps == [Step.CARRIER_OFF, Step.CARRIER, Step.CARRIER_OFF]
 
 
 def test_what_changes_between_the_look_and_the_pin_is_looked_at_again(
