@@ -9,19 +9,23 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, TextIO, cast
+from typing import Any, Final, TextIO, cast
 
 import msgspec
 
 from dra.allocation.errors import AllocationError
 from dra.allocation.explaining import explain
 from dra.allocation.features import Features
-from dra.allocation.outcome import DoesNotFit, Fits, Outcome
+from dra.allocation.outcome import Budget, DoesNotFit, Fits, Outcome
 from dra.allocation.placing import Question
 from dra.allocation.quirks import Mode
 from dra.errors import DRAError, NotSupportedError
 from dra.objects import Json, Node, ResourceClaim, read, write
 from dra.snapshot import Snapshot
+
+PATIENCE: Final = Budget(steps=10_000_000)
+"""What a line may cost: more than a page's question, for nobody watches it load, and
+searches that the reference ends within its 10 s per node are this long."""
 
 
 class LineError(ValueError):
@@ -103,7 +107,9 @@ def _of_case(case: Json, *, explained: bool) -> Json:
             quirks=quirks,
         )
         return {"ok": True, "explanation": msgspec.to_builtins(found)}
-    question = Question(snapshot, claims, features=features, quirks=quirks)
+    question = Question(
+        snapshot, claims, features=features, quirks=quirks, budget=PATIENCE
+    )
     if case.get("nodeMode") == "all":
         names = [node.metadata.name for node in nodes]
         answers = question.on_nodes(names)
