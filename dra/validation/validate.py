@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from dra.validation.causes import Cause, quoted, size, unique
 from dra.validation.decoding import NO_RESOURCE, Decoded, Refused, decode
+from dra.validation.deprecations import deprecated
 from dra.validation.kinds import RULES, KindRules, Write
 from dra.validation.metadata import (
     any_name,
@@ -219,6 +220,8 @@ class _Validation:
         )
 
     def _warnings(self, new: Decoded) -> Iterable[str]:
+        release = self.request.features.release
+        yield from deprecated(new.version, self.request.kind, release)
         for path in new.unknown:
             yield f"unknown field {quoted(path)}"
         if self.request.kind == "ResourceSlice":

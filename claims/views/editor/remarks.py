@@ -115,7 +115,10 @@ def _all(
             ),
         )
     for warning in checked.warnings:
-        yield _path_in(warning), Remark("warn", f"{warning[:1].upper()}{warning[1:]}.")
+        # One about a version begins with the version's name.
+        named = "/" in warning.partition(" ")[0]
+        text = warning if named else f"{warning[:1].upper()}{warning[1:]}"
+        yield _path_in(warning), Remark("warn", f"{text}.")
     for advice in checked.advice:
         if advice.code != CODE:
             yield advice.field, _advised(editing.value, advice)
@@ -149,7 +152,9 @@ def _message(problem: Problem) -> str:
 
 
 def _path_in(warning: str) -> str:
-    """The path that a warning quotes, as in ``unknown field "spec.x"``."""
+    """The path that a warning quotes, as in ``unknown field "spec.x"``, or means."""
+    if " is deprecated in " in warning:
+        return "apiVersion"
     _, _, rest = warning.partition('"')
     return rest.partition('"')[0] if warning.startswith("unknown field") else ""
 

@@ -6,6 +6,7 @@ import copy
 
 import pytest
 
+from dra.validation.gates import Gates
 from tests.dra.validation.conformance import cases
 from tests.dra.validation.objects import Json, claim, piece, request, template
 from tests.dra.validation.writes import create, faults, update
@@ -42,6 +43,31 @@ def test_what_is_stored_in_one_version_may_be_sent_in_another():
     stored = create(claim(request("gpu", "gpu"))).object
     assert update(stored, FLAT).accepted
     assert update(FLAT, claim(request("gpu", "gpu"))).accepted
+
+
+@pytest.mark.parametrize(
+    ("version", "kubernetes", "ends"),
+    [
+        ("v1beta1", "1.34", None),
+        ("v1beta1", "1.36", ("1.35", "1.38")),
+        ("v1beta2", "1.35", None),
+        ("v1beta2", "1.36", ("1.36", "1.39")),
+        ("v1", "1.37", None),
+    ],
+)
+def test_the_server_warns_of_versions_that_come_to_an_end(version, kubernetes, ends):
+    body = FLAT if version == "v1beta1" else claim(request("gpu", "gpu"))
+    found = create(
+        {**body, "apiVersion": f"resource.k8s.io/{version}"},
+        features=Gates.preset(kubernetes),
+    )
+    said = (
+        f"resource.k8s.io/{version} ResourceClaim is deprecated in v{ends[0]}+, "
+        f"unavailable in v{ends[1]}+"
+        if ends
+        else None
+    )
+    assert found.warnings == ((said,) if said else ())
 
 
 def test_a_flat_request_under_v1_is_unknown_fields_and_empty():

@@ -291,6 +291,8 @@ def test_the_layout_of_v1beta1_is_answered_and_rewritten_before_it_has_a_form(
     editor = Editor(viewer, OLD)
     page = editor.post()
     assert "Fits now on" in words(page)
+    said = "resource.k8s.io/v1beta1 ResourceClaim is deprecated in v1.35+, unavailable"
+    assert said in words(page)
     assert 'name="spec.devices' not in page
     assert 'value="renew metadata"' in page
     page = editor.post(step="renew metadata")
