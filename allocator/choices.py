@@ -58,6 +58,11 @@ class RepairAction(models.TextChoices):
     LIFT = "lift", "lift the quarantine"
 
 
+BY_WORKERS = frozenset({RepairAction.QUARANTINE, RepairAction.LIFT})
+"""Steps that a worker does itself; the others are runs, or done by being recorded. A step
+that has lost its run is none of these."""
+
+
 class StepState(models.TextChoices):
     ASKED = "asked", "asked for"
     DONE = "done", "done"

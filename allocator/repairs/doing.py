@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from allocator import wiring
-from allocator.choices import RepairAction, StepState
+from allocator.choices import BY_WORKERS, RepairAction, StepState
 from allocator.models import DeviceRepair, Finding, RepairStep
 from allocator.repairs.asking import why_not_lifted
 from allocator.repairs.looking import picture_of
@@ -34,6 +34,7 @@ from dra.names import DeviceID
 _LEASE: Final = timedelta(seconds=180)
 _OLD: Final = timedelta(seconds=30)
 _MOST: Final = 200
+_OURS: Final = Q(run=None, state=StepState.ASKED, action__in=BY_WORKERS)
 
 log = structlog.get_logger("allocator.repairs")
 
@@ -52,7 +53,7 @@ def do_step(step_id: int) -> bool:
     """Do what was asked for; False when it is done, or another worker is on it."""
     now = timezone.now()
     free = Q(busy_until=None) | Q(busy_until__lt=now)
-    mine = RepairStep.objects.filter(free, pk=step_id, run=None, state=StepState.ASKED)
+    mine = RepairStep.objects.filter(free, _OURS, pk=step_id)
     until = now + _LEASE
     if not mine.update(busy_until=until):
         return False
@@ -82,7 +83,7 @@ def sweep_steps() -> int:
     """Tell the workers again of steps that nobody works on; how many."""
     now = timezone.now()
     free = Q(busy_until=None, at__lt=now - _OLD) | Q(busy_until__lt=now)
-    waiting = RepairStep.objects.filter(free, run=None, state=StepState.ASKED)
+    waiting = RepairStep.objects.filter(free, _OURS)
     ids = list(waiting.order_by("pk").values_list("pk", flat=True)[:_MOST])
     return sum(tell_workers(step_id) for step_id in ids)
 

@@ -199,7 +199,8 @@ def _lines(found: Picture) -> Iterator[Line]:
             result = step.run.reason or step.run.waits_for
             yield Line(step, asked, step.run.state, result)
         elif step.action in _RUNS:
-            yield Line(step, asked, "ended", "Its run is not kept any more.")
+            result = step.result or "Its run is not kept any more."
+            yield Line(step, asked, "ended", result)
         else:
             state = "queued" if step.state == StepState.ASKED else step.state
             yield Line(step, asked, state, step.result)

@@ -11,7 +11,13 @@ from typing import Final
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from allocator.choices import OPEN, RepairAction, RunState, StepState
+from allocator.choices import (
+    BY_WORKERS,
+    OPEN,
+    RepairAction,
+    RunState,
+    StepState,
+)
 from allocator.models import DeviceRepair, Finding, RepairStep
 from claims.models import Pod, ResourceClaim
 from dra.names import DeviceID
@@ -154,7 +160,8 @@ class Picture:
     @cached_property
     def asked(self) -> RepairStep | None:
         """The step that a worker has still to do."""
-        waits = (s for s in self.steps if s.state == StepState.ASKED and s.run is None)
+        asked = (s for s in self.steps if s.state == StepState.ASKED)
+        waits = (s for s in asked if s.run is None and s.action in BY_WORKERS)
         return next(waits, None)
 
     @cached_property

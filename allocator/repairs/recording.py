@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from allocator.choices import OPEN, RepairAction, StepState
+from allocator.choices import BY_WORKERS, OPEN, RepairAction, StepState
 from allocator.models import AllocationRun, DeviceRepair, RepairStep
 from allocator.repairs.picture import Picture
 from allocator.repairs.telling import tell_workers
@@ -47,7 +47,8 @@ def _hold(repair: DeviceRepair) -> None:
     mine = DeviceRepair.objects.filter(pk=repair.pk, ended_at=None)
     if not mine.update(ended_at=None):  # the update is the lock
         raise RepairRefused("The repair has ended meanwhile: look again.")
-    under_way = Q(state=StepState.ASKED, run=None) | Q(run__state__in=OPEN)
+    asked = Q(state=StepState.ASKED, run=None, action__in=BY_WORKERS)
+    under_way = asked | Q(run__state__in=OPEN)
     if repair.steps.filter(under_way).exists():
         raise RepairRefused("A step is under way already: wait for its end.")
 
