@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from itertools import batched
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -19,8 +20,9 @@ from inventory.models import Cluster
 if TYPE_CHECKING:
     from cluster.writeback.leftovers import Leftover
 
-_MOST: Final = 2000
-"""Things of one cluster that one sweep looks up."""
+_AT_A_TIME: Final = 500
+"""Runs that one query looks up. Every allocation by a carrier has its pin, so there may
+be tens of thousands of things to look up in all."""
 
 log = structlog.get_logger("allocator.leftovers")
 
@@ -85,9 +87,10 @@ def _ended_of(cluster: Cluster, found: list[Leftover]) -> Callable[[Leftover], b
     """
     runs = {
         str(run.pk): run
-        for run in AllocationRun.objects.filter(
-            cluster=cluster, pk__in=_ids(found)
-        ).only("pk", "state", "kind")
+        for some in batched(sorted(_ids(found)), _AT_A_TIME)
+        for run in AllocationRun.objects.filter(cluster=cluster, pk__in=some).only(
+            "pk", "state", "kind"
+        )
     }
 
     def ended(one: Leftover) -> bool:
@@ -126,7 +129,7 @@ def _wanted_in(cluster: Cluster) -> Callable[[Leftover, str], bool]:
 
 def _ids(found: list[Leftover]) -> set[str]:
     ids = set()
-    for one in found[:_MOST]:
+    for one in found:
         try:
             ids.add(str(uuid.UUID(one.run)))
         except ValueError:

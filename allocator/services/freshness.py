@@ -102,6 +102,11 @@ def look(cluster: Cluster, *, beat: Callable[[], None], proof: bool) -> Stale | 
     return None
 
 
+def behind(cluster: Cluster) -> Stale | None:
+    """As :func:`look` for what writes nothing, without waiting."""
+    return _why_stale(cluster, proof=False)
+
+
 def claims_are_followed(cluster: Cluster) -> Stale | None:
     """None while the watch of claims is live, as far as its row tells."""
     watch = WatchState.objects.filter(cluster=cluster, kind="ResourceClaim").first()

@@ -1,7 +1,9 @@
 """Rules: allocate the claims of a namespace as they come.
 
 Off until an operator turns one on. A claim that did not fit is tried again later and
-later, and after some tries no more; one whose run a person cancelled is left alone.
+later, and after some tries no more, until it was allocated in some other way; one whose
+run a person cancelled is left alone. While the watch is not live nothing is started:
+such a run could only fail, and would use up the tries of its claim.
 """
 
 from __future__ import annotations
@@ -12,11 +14,12 @@ from itertools import batched
 from typing import Final
 
 import structlog
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
-from allocator.choices import OPEN, NodePolicy, RunState
+from allocator.choices import OPEN, NodePolicy, RunKind, RunState
 from allocator.models import AllocationRule, AllocationRun
+from allocator.services import freshness
 from allocator.services.batches import start_batch
 from allocator.services.starting import RunRefused, User, must_be_writable
 from allocator.services.stranding import left_without
@@ -77,6 +80,9 @@ def follow_rules() -> int:
 
 
 def _follow(rule: AllocationRule) -> int:
+    if (stale := freshness.behind(rule.cluster)) is not None:
+        log.info("rule.waits", namespace=rule.namespace, reason=stale.what)
+        return 0
     claims = _due(rule, timezone.now())
     if not claims:
         return 0
@@ -131,25 +137,39 @@ def _due(rule: AllocationRule, now: datetime) -> list[NamespacedName]:
 
 def _resting(rule: AllocationRule, uids: Iterable[str], now: datetime) -> set[str]:
     """Claims that were tried and are not to be tried again now."""
-    tried = (
-        AllocationRun.objects.filter(rule=rule, claim_uid__in=list(uids))
-        .values("claim_uid")
-        .annotate(
-            tries=Count("pk"),
-            last=Max("finished_at"),
-            cancelled=Count("pk", filter=Q(state=RunState.CANCELLED)),
-        )
+    runs = AllocationRun.objects.filter(rule=rule, claim_uid__in=list(uids))
+    allocated_since = AllocationRun.objects.filter(
+        cluster=rule.cluster,
+        claim_uid=OuterRef("claim_uid"),
+        kind=RunKind.ALLOCATE,
+        state=RunState.DONE,
+        dry_run=False,
+        created_at__gte=OuterRef("created_at"),
     )
-    return {
-        row["claim_uid"]
-        for row in tried
-        if row["cancelled"]
-        or row["tries"] >= MOST_TRIES
-        or (row["last"] is not None and now < row["last"] + _pause(row["tries"]))
-    }
+    in_vain = dict(
+        runs.exclude(Exists(allocated_since))
+        .values("claim_uid")
+        .annotate(tries=Count("pk"))
+        .values_list("claim_uid", "tries")
+    )
+    tried = runs.values("claim_uid").annotate(
+        last=Max("finished_at"),
+        cancelled=Count("pk", filter=Q(state=RunState.CANCELLED)),
+    )
+    resting = set()
+    for row in tried:
+        tries = in_vain.get(row["claim_uid"], 0)
+        pauses = row["last"] is not None and now < row["last"] + _pause(tries)
+        if row["cancelled"] or tries >= MOST_TRIES or pauses:
+            resting.add(row["claim_uid"])
+    return resting
 
 
 def _pause(tries: int) -> timedelta:
-    """How long after the end of the last of ``tries`` the next may begin."""
-    doubled: int = 2 ** min(tries - 1, 20)
+    """How long after the end of the last of ``tries`` in vain the next may begin.
+
+    None in vain: the claim was allocated and is free again, and whoever freed it may want
+    to see it free for a moment.
+    """
+    doubled: int = 2 ** min(max(tries - 1, 0), 20)
     return min(_FIRST_PAUSE * doubled, _LONGEST_PAUSE)

@@ -8,6 +8,7 @@ and from the states in between to "does not fit", "conflict", "failed" or "cance
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
 import structlog
@@ -17,7 +18,7 @@ from django.utils import timezone
 
 from allocator.choices import FINAL, RunKind, RunState
 from allocator.models import AllocationRun
-from allocator.services import leases
+from allocator.services import awaiting, leases
 from allocator.services.allocating import Allocating
 from allocator.services.asked import for_logs
 from allocator.services.deallocating import Deallocating
@@ -27,6 +28,14 @@ from allocator.services.rewriting import Rewriting
 from allocator.services.states import RunMovedError, move
 
 log = structlog.get_logger("allocator.runs")
+
+_KINDS: Final[dict[str, type[Execution]]] = {
+    RunKind.ALLOCATE: Allocating,
+    RunKind.DEALLOCATE: Deallocating,
+    RunKind.REWRITE: Rewriting,
+}
+_NEWER_SECONDS: Final = 5.0
+"""While an update is rolled out, workers of two versions take from one queue."""
 
 
 def execute_run(run_id: UUID, *, hook: Hook = unobserved) -> None:
@@ -78,11 +87,13 @@ def _give_back(run: AllocationRun) -> None:
 
 
 def _execution(run: AllocationRun, hook: Hook) -> Execution:
-    if run.kind == RunKind.DEALLOCATE:
-        return Deallocating(run, hook)
-    if run.kind == RunKind.REWRITE:
-        return Rewriting(run, hook)
-    return Allocating(run, hook)
+    """Raises RunBusyError for what only a worker of a newer version can do."""
+    if (kind := _KINDS.get(run.kind)) is None:
+        what = f"Waits for a worker of a newer version: this one cannot {run.kind}."
+        rows = AllocationRun.objects.filter(pk=run.pk, worker=run.worker)
+        awaiting.note(rows, what, began=timezone.now())
+        raise RunBusyError(_NEWER_SECONDS)
+    return kind(run, hook)
 
 
 def end_broken(run: AllocationRun, error: Exception) -> None:

@@ -13,6 +13,7 @@ from allocator.services import prune_runs, start_batch, sweep_leftovers
 from cluster.standin.caching import Habits
 from cluster.standin.control_plane import ControlPlane
 from cluster.writeback import Step
+from tests.allocator import builders as build
 from tests.allocator.lab import KilledError, Lab, die_at
 from tests.cluster.standin.scheduled import eventually
 
@@ -58,6 +59,27 @@ def test_the_pin_of_a_run_that_is_done_stays(lab: Lab):
         sweep_leftovers()
     assert len(lab.claim("one")["status"]["reservedFor"]) == 1
     assert lab.devices("one") == ["n0/gpu-0"]
+
+
+def test_the_pin_of_a_cancelled_run_goes_however_many_others_stay(lab: Lab):
+    """Each allocation that a carrier brought keeps its pin, as long as it lives."""
+    states = {f"c-{n:04}": "done" for n in range(2500)} | {"z": "cancelled"}
+    runs = AllocationRun.objects.bulk_create(
+        AllocationRun(
+            cluster=lab.cluster, namespace="lab", claim_name=name, state=state
+        )
+        for name, state in states.items()
+    )
+    for run in runs:
+        entry = {"apiGroup": "dra-portal.io", "resource": "allocationpins"}
+        pin = {**entry, "name": f"dra-portal.{run.pk}.released", "uid": str(run.pk)}
+        claim = build.allocated(run.claim_name, build.result("n0", run.claim_name))
+        claim["status"]["reservedFor"] = [pin]
+        lab.server.store.put(claim)
+    lab.use("carrier")
+    assert sweep_leftovers() == 1
+    assert lab.devices("z") == []
+    assert lab.devices("c-2499") != []
 
 
 def carried_and_left(lab: Lab) -> AllocationRun:

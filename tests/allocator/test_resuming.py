@@ -253,3 +253,16 @@ def test_of_workers_that_get_the_same_run_at_once_one_does_it(lab: Lab):
     assert states(run) == THE_WAY
     assert len(busy) <= 3
     assert lab.devices("one") == ["n0/gpu-0"]
+
+
+def test_a_run_of_a_kind_that_this_worker_does_not_know_waits_for_one_that_does(
+    lab: Lab,
+):
+    """While an update is rolled out, workers of two versions take from one queue."""
+    run = lab.start("one")
+    AllocationRun.objects.filter(pk=run.pk).update(kind="migrate")
+    with pytest.raises(RunBusyError):
+        execute_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.worker, run.lease_until) == ("queued", "", None)
+    assert lab.devices("one") == []
