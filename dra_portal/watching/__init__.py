@@ -23,7 +23,7 @@ from cluster.backoff import Backoff
 from cluster.config import ClusterConfig, load_clusters
 from cluster.errors import ConfigError
 from cluster.reflector import Options
-from dra_portal.watching.clusters import sync_clusters
+from dra_portal.watching.clusters import renumber, sync_clusters
 from dra_portal.watching.dumps import POLL_SECONDS, DumpCluster
 from dra_portal.watching.guard import StoppedError, WatchGuard
 from dra_portal.watching.live import DISCOVERY_SECONDS, LiveCluster
@@ -104,6 +104,8 @@ class Watching:
         self._file_stamp: tuple[int, int] | None = None
         self._pruned_at = time.monotonic()
         self._waiting = False
+        self._database_failed = False
+        """Since the last term began; it may be another one by now."""
         self._reasons = ReasonNudge()
         self._findings = FindingNudge()
 
@@ -162,6 +164,7 @@ class Watching:
         except DBError as error:
             log.warning("watch.database_failed", reason=str(error))
             connection.close()
+            self._database_failed = True
             return False
         if not self._waiting:
             log.info("watch.waiting", reason="Another watch is running.")
@@ -172,6 +175,7 @@ class Watching:
         """What is due: lock, file, tombstones, reasons, findings. False: begin anew."""
         if not self.lock.renew():
             log.warning("watch.lock_lost", owner=self.lock.owner)
+            self._database_failed = True
             return False
         try:
             self._reload()
@@ -193,7 +197,12 @@ class Watching:
     def _begin(self) -> None:
         self._term = _Term()
         self._pruned_at = time.monotonic()
-        for watch in self._watches():
+        watches = self._watches()
+        if self._database_failed:
+            for watch in watches:
+                renumber(watch.cluster_id, WatchGuard(self.lock, self._term.stop))
+            self._database_failed = False
+        for watch in watches:
             stop = threading.Event()
             thread = threading.Thread(
                 target=watch.run, args=(stop,), name=watch.config.name, daemon=True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from django.db import models, transaction
@@ -14,9 +14,12 @@ from cluster.config import ClusterConfig
 from cluster.resources import RESOURCES
 from cluster.store import State
 from inventory import models as inventory
-from inventory.mirror import Guard, writing
+from inventory.mirror import ALWAYS, Guard, writing
 
 log = structlog.get_logger("dra_portal.watch")
+
+_LEAP: Final = 1_000_000
+"""More changes than a database can lose when it fails over."""
 
 # Children first, so that each delete is one statement.
 _TABLES: tuple[type[models.Model], ...] = (
@@ -63,6 +66,21 @@ def note(
         values["version"] = version[:100]
     with writing(cluster_id, guard):
         inventory.Cluster.objects.filter(pk=cluster_id).update(**values)
+
+
+def renumber(cluster_id: int, guard: Guard = ALWAYS) -> None:
+    """Have every process make its picture of the cluster anew.
+
+    A database that failed over may have lost what was committed last. Processes that had
+    seen it would take other changes, which get the same numbers, for those that they
+    know; so what comes now gets numbers that nobody has seen, and whoever has older ones
+    is told that it has missed something (:mod:`allocator.snapshots`).
+    """
+    with writing(cluster_id, guard) as writer:
+        newest = writer.seq + _LEAP
+        inventory.Cluster.objects.filter(pk=cluster_id).update(
+            seq=newest, pruned_seq=newest
+        )
 
 
 def _sync(config: ClusterConfig) -> int:
