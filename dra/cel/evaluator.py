@@ -265,7 +265,8 @@ class Planner:
         if node.target is not None and not resolution.namespaced:
             nodes = (node.target, *node.args)
         steps = [self.plan(arg) for arg in nodes]
-        if name == "@in":
+        # Where the container might be a map as well, the reference does not look at it.
+        if name == "@in" and len(resolution.overloads) == 1:
             folded = self._membership(node, steps[0], nodes[1])
             if folded is not None:
                 return folded
