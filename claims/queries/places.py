@@ -36,13 +36,23 @@ def pods_on_node(cluster: Cluster, node_name: str) -> QuerySet[Pod]:
 def holder_names(
     cluster: Cluster, pools: Iterable[tuple[str, str]]
 ) -> dict[DeviceKey, list[str]]:
-    """``namespace/name`` of the claims that hold devices of these pools; one query."""
+    """``namespace/name`` of the claims that hold devices of these pools; one query.
+
+    A claim is named once, however many shares of a device it has. Admin access holds
+    nothing: ``inventory.models.Device.holder_count`` counts the same claims.
+    """
     wanted = set(pools)
-    rows = AllocatedDevice.objects.filter(
-        cluster=cluster,
-        driver__in={driver for driver, _ in wanted},
-        pool__in={pool for _, pool in wanted},
-    ).values_list("driver", "pool", "device", "claim__namespace", "claim__name")
+    rows = (
+        AllocatedDevice.objects.filter(
+            cluster=cluster,
+            driver__in={driver for driver, _ in wanted},
+            pool__in={pool for _, pool in wanted},
+            admin_access=False,
+        )
+        .order_by("claim__namespace", "claim__name")
+        .values_list("driver", "pool", "device", "claim__namespace", "claim__name")
+        .distinct()
+    )
     found: dict[DeviceKey, list[str]] = {}
     for driver, pool, device, namespace, name in rows:
         if (driver, pool) in wanted:
