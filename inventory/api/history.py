@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, timedelta
 from typing import Any, ClassVar, Final
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.html import strip_tags
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -24,6 +22,7 @@ from rest_framework.views import APIView
 from inventory.choices import Happened
 from inventory.history.differences import differences
 from inventory.history.happenings import DEVICE, RULE, between, first_list
+from inventory.history.moments import earlier, moment
 from inventory.history.timelines import Place, timeline
 from inventory.history.words import sentence
 from inventory.models import Cluster
@@ -87,7 +86,7 @@ def asked(request: Request) -> dict[str, Any]:
     question.is_valid(raise_exception=True)
     values: dict[str, Any] = dict(question.validated_data)
     values.setdefault("to", timezone.now())
-    values.setdefault("from", values["to"] - DEFAULT)
+    values.setdefault("from", earlier(values["to"], DEFAULT))
     if values["from"] >= values["to"]:
         raise ValidationError({"from": "It must be before “to”."})
     return values
@@ -240,10 +239,8 @@ def _place(text: str) -> Place | None:
     if not text:
         return None
     when, _, pk = text.partition("_")
-    at: datetime | None = None
-    with contextlib.suppress(ValueError):  # like one that is no time at all
-        at = parse_datetime(when)
-    if at is None or at.tzinfo is None or not (pk.isascii() and pk.isdecimal()):
+    at = moment(when)
+    if at is None or not (pk.isascii() and pk.isdecimal()):
         raise ValidationError({"cursor": "Take it from “next” of an answer."})
     return Place(at, min(int(pk[:19]), 2**63 - 1))
 

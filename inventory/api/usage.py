@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from inventory.choices import UsageKind
+from inventory.history.moments import earlier
 from inventory.history.numbers import FIELDS, Key
 from inventory.history.reading import MOST_POINTS, STEPS, Point, Usage, usage
 from inventory.models import Cluster
@@ -126,7 +127,7 @@ class UsageView(APIView):
             raise ValidationError({"cluster": text})
         key = Key(str(values["by"]), values["name"])
         until: datetime = values.get("to") or timezone.now()
-        since: datetime = values.get("from") or until - DEFAULT
+        since: datetime = values.get("from") or earlier(until, DEFAULT)
         step = values.get("step") or step_for(since, until)
         return Response(_answer(cluster, _usage(cluster, key, since, until, int(step))))
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.views.generic import View
 
 from inventory.history.differences import LISTED, Section, counted, differences
 from inventory.history.happenings import first_list
+from inventory.history.moments import earlier, moment
 from inventory.history.words import Html, object_link, sentence
 from inventory.models_history import Happening
 from inventory.views.kit import InCluster
@@ -90,24 +90,14 @@ def asked(request: HttpRequest, now: datetime) -> tuple[datetime, datetime, str]
     texts = (request.GET.get("from", ""), request.GET.get("to", ""))
     if "range" in request.GET or not any(texts):
         return now - span, now, ""
-    until = _moment(texts[1]) if texts[1] else now
-    since = _moment(texts[0]) if texts[0] else (until or now) - span
+    until = moment(texts[1]) if texts[1] else now
+    since = moment(texts[0]) if texts[0] else earlier(until or now, span)
     if until is None or since is None:
         text = "A time is written like 2026-11-30T07:00, in UTC."
         return now - span, now, text
     if since >= until:
         return since, until, "“From” must be before “to”."
     return since, until, ""
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        found = parse_datetime(text.strip())
-    except ValueError:
-        return None
-    if found is None:
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def listed(cluster: str, section: Section) -> Listed:

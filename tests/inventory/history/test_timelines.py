@@ -125,6 +125,9 @@ def test_a_time_before_has_no_changes(lab: build.Mirror, viewer: Client) -> None
         ("from=yesterday", "A time is written like"),
         ("from=2026-13-45T00:00", "A time is written like"),
         ("from=2026-01-02T00:00&to=2026-01-01T00:00", "must be before"),
+        ("to=0001-01-01T00:00", "must be before"),
+        ("from=0001-01-01T00:00%2B14:00", "A time is written like"),
+        ("to=9999-12-31T23:59-14:00", "A time is written like"),
     ],
 )
 def test_a_time_that_cannot_be_read_is_said(
