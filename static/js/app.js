@@ -47,17 +47,13 @@
     }
   });
 
-  // What a person has opened or closed stays so when its surroundings are replaced.
-  const folds = new Map();
-  document.addEventListener("click", (event) => {
-    const fold = event.target.closest("a") ? null : event.target.closest("summary")?.parentElement;
-    if (fold?.id) folds.set(fold.id, !fold.open);
-  });
-  document.addEventListener("htmx:afterSwap", (event) => {
-    const part = document.getElementById(event.detail.target?.id);
-    for (const fold of part?.querySelectorAll("details[id]") ?? []) {
-      if (folds.has(fold.id)) fold.open = folds.get(fold.id);
-    }
+  // A filter of several choices says how many are on.
+  document.addEventListener("change", (event) => {
+    const menu = event.target.closest("details.menu");
+    const said = menu?.querySelector("[data-chosen]");
+    if (!said) return;
+    const on = menu.querySelectorAll("input:checked").length;
+    said.textContent = on ? `${on} chosen` : "any";
   });
 
   // --- keyboard: "/" searches, j and k or arrows walk rows, Enter opens --------
