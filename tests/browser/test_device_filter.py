@@ -33,6 +33,22 @@ def test_the_list_and_the_count_follow_the_expression(page: Page, demo: Demo) ->
     expect(page.locator("#cel-answer")).to_contain_text("Matches")
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_attribute_is_out_of_sight_sideways(
+    width: int, page: Page, demo: Demo
+) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{demo.address}/c/demo/devices/")
+    page.get_by_text("Narrow by any attribute").click()
+    expect(page.locator(".facet").nth(10)).to_be_attached()
+    for part in ("#facets", ".facets"):
+        found = page.locator(part).evaluate("e => e.scrollWidth - e.clientWidth")
+        assert found == 0, part
+    last = page.locator(".facet").last
+    last.scroll_into_view_if_needed()
+    expect(last).to_be_in_viewport()
+
+
 def test_a_shared_address_shows_the_same_devices(page: Page, demo: Demo) -> None:
     page.goto(f"{demo.address}/c/demo/devices/?cel=device.driver+%3D%3D+%22dra.net%22")
     expect(page.get_by_label("CEL", exact=True)).to_have_value(
