@@ -18,6 +18,7 @@ from inventory.models import (
     Cluster,
     Device,
     DeviceClass,
+    DeviceTaintRule,
     Namespace,
     Node,
     Pool,
@@ -48,7 +49,11 @@ class Group:
 
 
 def search(cluster: Cluster, text: str) -> list[Group]:
-    """What contains ``text``, grouped by kind, kinds without a hit left out."""
+    """What contains ``text``, grouped by kind, kinds without a hit left out.
+
+    ``text`` may also be a UID, or a whole identifier as pages write it:
+    ``namespace/name`` of a claim, ``driver/pool/device``.
+    """
     here = cluster.name
 
     def page(name: str, *key: str) -> str:
@@ -58,20 +63,24 @@ def search(cluster: Cluster, text: str) -> list[Group]:
         found: QuerySet[Any] = model.objects.filter(where, cluster=cluster)
         return found
 
-    named = Q(name__icontains=text)
-    asking = of(PodResource, Q(name__icontains=text)).values("pod")
-    namespaced = named | Q(namespace=text)
+    part = Q(name__icontains=text)
+    named = part | Q(uid=text)
+    namespace, _, name = text.partition("/")
+    driver, _, rest = text.partition("/")
+    pool, _, device = rest.rpartition("/")
+    in_namespace = named | Q(namespace=namespace, name=name)
+    asking = of(PodResource, part).values("pod")
     kinds: list[tuple[str, str, QuerySet[Any], Callable[[Any], Hit]]] = [
         (
             "Claims",
             "claims",
-            of(ResourceClaim, named | Q(uid=text)).defer("raw"),
+            of(ResourceClaim, in_namespace).defer("raw"),
             lambda c: Hit(str(c), page("claim", c.namespace, c.name), c.state),
         ),
         (
             "Pods",
             "pods",
-            of(Pod, named | Q(uid=text) | Q(pk__in=asking)).defer("raw"),
+            of(Pod, in_namespace | Q(pk__in=asking)).defer("raw"),
             lambda p: Hit(str(p), page("pod", p.namespace, p.name), p.phase),
         ),
         (
@@ -89,9 +98,12 @@ def search(cluster: Cluster, text: str) -> list[Group]:
         (
             "Devices",
             "devices",
-            of(Device, named | Q(facts__icontains=text)).defer(
-                "attributes", "capacity"
-            ),
+            of(
+                Device,
+                part
+                | Q(facts__icontains=text)
+                | Q(driver=driver, pool=pool, name=device),
+            ).defer("attributes", "capacity"),
             lambda d: Hit(
                 str(d), page("device", d.driver, d.pool, d.name), matching_fact(d, text)
             ),
@@ -99,7 +111,7 @@ def search(cluster: Cluster, text: str) -> list[Group]:
         (
             "Pools",
             "pools",
-            of(Pool, named | Q(driver__icontains=text)),
+            of(Pool, part | Q(driver__icontains=text) | Q(driver=driver, name=rest)),
             lambda p: Hit(str(p), page("pool", p.driver, p.name), p.problem),
         ),
         (
@@ -113,7 +125,7 @@ def search(cluster: Cluster, text: str) -> list[Group]:
         (
             "Templates",
             "templates",
-            of(ResourceClaimTemplate, namespaced).defer("raw"),
+            of(ResourceClaimTemplate, in_namespace).defer("raw"),
             lambda t: Hit(
                 str(t), page("template", t.namespace, t.name), t.requests_text
             ),
@@ -123,6 +135,12 @@ def search(cluster: Cluster, text: str) -> list[Group]:
             "slices",
             of(ResourceSlice, named).defer("raw"),
             lambda s: Hit(s.name, page("slice", s.name)),
+        ),
+        (
+            "Taint rules",
+            "taint-rules",
+            of(DeviceTaintRule, named).defer("raw"),
+            lambda r: Hit(r.name, page("taint-rule", r.name), r.effect),
         ),
     ]
     groups = []
