@@ -16,11 +16,7 @@ from allocator import queries as run_queries
 from allocator.findings.queries import ObjectRef, claim_ref
 from claims.choices import ClaimState
 from claims.filtersets import ClaimFilter
-from claims.models import (
-    AllocatedDevice,
-    ClaimRequest,
-    ResourceClaim,
-)
+from claims.models import AllocatedDevice, ClaimRequest, ResourceClaim
 from claims.queries import claims as queries
 from claims.views import cells as claim_cells
 from claims.views.consequences import finalizers_of
@@ -49,7 +45,14 @@ class Claims(ClusterList[ResourceClaim]):
 
     def available_columns(self) -> Sequence[Column]:
         name = self.cluster.name
-        pick = Column("pick", "", cell=self.pick_cell, kind="html", exported=False)
+        pick = Column(
+            "pick",
+            "",
+            title="To be allocated together",
+            cell=self.pick_cell,
+            kind="html",
+            exported=False,
+        )
         return (
             *((pick,) if self.may_run else ()),
             Column(

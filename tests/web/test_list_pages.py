@@ -112,6 +112,24 @@ def test_a_filter_that_cannot_be_read_is_named_and_shows_nothing(
     assert viewer.get(NODES, {"q": "a\x00b"}).status_code == 200
 
 
+def test_a_filter_that_cannot_be_read_gives_no_empty_file(
+    viewer: Client, cluster: Cluster
+) -> None:
+    add_nodes(cluster, 2)
+    answer = viewer.get(f"{NODES}?ready=maybe&format=csv")
+    assert answer.status_code == 400
+    assert "Ready: " in answer.text
+    assert f'class="chip" href="{NODES}"' in answer.text
+
+
+def test_a_filter_that_is_on_stays_in_the_form_where_nothing_has_its_value(
+    viewer: Client, cluster: Cluster
+) -> None:
+    add_nodes(cluster, 2, zone="a")
+    text = viewer.get(f"{NODES}?zone=gone").text
+    assert '<option value="gone" selected>gone</option>' in text
+
+
 def test_words_of_a_search_must_all_occur(viewer: Client, cluster: Cluster) -> None:
     add_nodes(cluster, 3, zone="east")
     assert names(viewer.get(NODES, {"q": "0001 EAST"})) == ["node-0001"]

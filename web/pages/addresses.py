@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.http import HttpRequest, QueryDict
+
+
+def asking(href: str, **parameters: str) -> str:
+    """``href`` with these parameters, whatever they hold; those that are empty are
+    left out, which asks for all."""
+    said = {name: value for name, value in parameters.items() if value}
+    # Half of a surrogate pair, which JSON may hold, is in no name that is looked for.
+    return f"{href}?{urlencode(said, errors='replace')}" if said else href
 
 
 def with_parameters(
@@ -18,7 +28,7 @@ def with_parameters(
     it means nothing in another list. ``?`` alone is the unfiltered page.
     """
     query: QueryDict = request.GET.copy()
-    for name in ("page", *drop):
+    for name in ("page", "format", *drop):
         query.pop(name, None)
     if drop_value is not None:
         name, gone = drop_value

@@ -111,7 +111,12 @@ class FilteredRows[M: Model](View):
         if form is None:
             return [], []
         for name, values in self.filter_options().items():
-            choices = [("", "any"), *((value, value) for value in values)]
+            # One that is on stays in the form, or the next choice would drop it.
+            asked = filter(None, [self.request.GET.get(name)])
+            choices = [
+                ("", "any"),
+                *((value, value) for value in dict.fromkeys([*values, *asked])),
+            ]
             form.fields[name].widget = forms.Select(choices=choices)
         if search := form.fields.get("q"):
             hint = search.widget.attrs.get("placeholder") or search.label

@@ -73,8 +73,13 @@ class ListPage[M: Model](RequiresRole, TabularRows[M]):
         self, request: HttpRequest, *_args: object, **_kwargs: object
     ) -> HttpResponseBase:
         wanted = request.GET.get("format", "")
+        if wanted in {"csv", "json"} and self.filter_errors:
+            # An empty file would say that there is nothing; the page says what is wrong.
+            page = self._page(request)
+            page.status_code = 400
+            return page
         if wanted in {"csv", "json"}:
-            columns = [column for column in self.shown_columns if column.exported]
+            columns = self.exported_columns
             return export(
                 request,
                 format_="csv" if wanted == "csv" else "json",
@@ -83,6 +88,16 @@ class ListPage[M: Model](RequiresRole, TabularRows[M]):
                 rows=self._export_rows(columns),
             )
         return self._page(request)
+
+    @property
+    def exported_columns(self) -> Sequence[Column]:
+        """Those shown; what only a page has by itself, too, where it was asked for."""
+        asked = bool(self.asked_columns)
+        return [
+            column
+            for column in self.shown_columns
+            if column.exported or (asked and column.value)
+        ]
 
     def _page(self, request: HttpRequest) -> HttpResponse:
         fragment = self.is_fragment

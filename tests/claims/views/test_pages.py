@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
@@ -43,6 +44,15 @@ def test_a_list_is_a_whole_page_and_its_fragment_is_not(
     assert "<html" in page
     assert "<html" not in fragment
     assert 'id="results"' in fragment
+
+
+def test_every_column_that_may_be_chosen_has_a_name(
+    demo: Cluster, client_of: Callable[..., Client]
+) -> None:
+    page = text(client_of("operator"), "/c/demo/claims/")
+    names = re.findall(r'name="cols"[^>]*><span>([^<]*)</span>', page)
+    assert len(names) > 5
+    assert all(names)
 
 
 @pytest.mark.parametrize("name", LISTS)

@@ -122,6 +122,18 @@ def test_columns_of_attributes_are_chosen_in_the_address(
     assert 'value="attr:other.example/rank"' in page
 
 
+def test_an_export_has_the_columns_that_were_asked_for(
+    viewer: Client, devices: Cluster
+) -> None:
+    def header(columns: str) -> str:
+        answer = viewer.get(f"/c/lab/devices/?cols={columns}&format=csv")
+        return str(answer.getvalue().decode().splitlines()[0])
+
+    assert header("name,summary") == "name,summary"
+    assert header("summary") == "summary"
+    assert "summary" not in header("")
+
+
 def test_facets_count_values_and_link_to_the_narrowed_list(
     viewer: Client, devices: Cluster
 ) -> None:
