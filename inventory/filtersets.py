@@ -51,11 +51,16 @@ class NodeFilter(filters.FilterSet):
     def filter_driver(
         self, queryset: QuerySet[Node], _name: str, value: str
     ) -> QuerySet[Node]:
-        """Nodes for which the driver has published a pool."""
-        published = Pool.objects.filter(
-            cluster=OuterRef("cluster"), node_name=OuterRef("name"), driver=value
+        """Nodes for which the driver has published a pool, or a device of one."""
+        its = {
+            "cluster": OuterRef("cluster"),
+            "node_name": OuterRef("name"),
+            "driver": value,
+        }
+        # Slices may name the node of each device, and a pool may have no device.
+        return queryset.filter(
+            Exists(Device.objects.filter(**its)) | Exists(Pool.objects.filter(**its))
         )
-        return queryset.filter(Exists(published))
 
 
 class NamespaceFilter(filters.FilterSet):

@@ -24,10 +24,12 @@ from claims.views.verdicts import waiting_cell, waiting_line
 from inventory import clients
 from inventory.choices import DeviceState
 from inventory.models import Cluster, Device, Node, Pool, WatchState
+from inventory.views import links
 from inventory.views.class_use import ClassUse, class_uses
 from inventory.views.kit import InCluster
 from web.doors import RequiresRole
 from web.pages import cells
+from web.pages.addresses import asking
 
 WAITING_SHOWN = 8
 POOLS_SHOWN = 8
@@ -156,7 +158,7 @@ class Overview(RequiresRole, InCluster, View):
             "drivers": [
                 Usage(
                     driver,
-                    f"{reverse('devices', args=[cluster.name])}?driver={driver}",
+                    asking(reverse("devices", args=[cluster.name]), driver=driver),
                     counts,
                 )
                 for driver, counts in by_driver.items()
@@ -165,7 +167,10 @@ class Overview(RequiresRole, InCluster, View):
             "waiting": waiting_claims(cluster),
             "reasons": run_queries.waiting_pass(cluster),
             "waiting_total": claims[ClaimState.PENDING],
-            "pools": pools.order_by("driver", "name")[:POOLS_SHOWN],
+            "pools": [
+                (pool, links.pool_badge(pool))
+                for pool in pools.order_by("driver", "name")[:POOLS_SHOWN]
+            ],
             "broken_pools": broken,
             "nodes": nodes,
             "open_runs": runs.exclude(state__in=FINAL).count(),

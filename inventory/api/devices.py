@@ -123,6 +123,8 @@ class DeviceDetail(MirrorDetail):
     def get_object(self) -> models.Device:
         # While a pool is republished two generations may name the same device.
         wanted = {field: self.kwargs[part] for part, field in self.key_fields.items()}
-        newest = self.get_queryset().filter(**wanted).order_by("-slice__generation")
+        # An invalid pool may publish a name twice; as on the page the first one counts.
+        rows = self.get_queryset().filter(**wanted)
+        newest = rows.order_by("-slice__generation", "pk")
         found: models.Device = generics.get_object_or_404(newest[:1])
         return found

@@ -9,7 +9,7 @@ from typing import Any
 from dra import objects, quantity
 from dra.errors import ObjectError, QuantityError
 from dra.quantity import Quantity
-from inventory.models import Cluster, Device, ResourceSlice
+from inventory.models import Cluster, Device, Pool, ResourceSlice
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,18 @@ def sets_of_device(device: Device) -> list[CounterSet]:
 
 
 def _totals(cluster: Cluster, driver: str, pool: str) -> dict[str, dict[str, Quantity]]:
+    of_pool = Pool.objects.filter(cluster=cluster, driver=driver, name=pool)
+    newest = of_pool.values_list("generation", flat=True).first() or 0
+    # One that cannot be read counts no set; one with an unreadable quantity does.
     rows = ResourceSlice.objects.filter(
-        cluster=cluster, driver=driver, pool_name=pool, problem=""
+        cluster=cluster,
+        driver=driver,
+        pool_name=pool,
+        generation=newest,
+        counter_set_count__gt=0,
     )
     found: dict[str, dict[str, Quantity]] = {}
-    newest = rows.order_by("-generation").values_list("generation", flat=True).first()
-    for raw in rows.filter(generation=newest or 0, counter_set_count__gt=0).values_list(
-        "raw", flat=True
-    ):
+    for raw in rows.values_list("raw", flat=True):
         piece = objects.read(raw, objects.ResourceSlice)
         for shared in piece.spec.shared_counters or ():
             found[shared.name] = {

@@ -35,6 +35,20 @@ def counts_by_node(
     return found
 
 
+def counts_of_node(cluster: Cluster, node_name: str) -> dict[tuple[str, str], Counts]:
+    """(driver, pool) → counts of those of its devices that are on this node."""
+    rows = (
+        Device.objects.filter(cluster=cluster, node_name=node_name)
+        .values_list("driver", "pool", "state")
+        .annotate(Count("pk"))
+        .order_by("driver", "pool")
+    )
+    found: dict[tuple[str, str], Counts] = {}
+    for driver, pool, state, number in rows:
+        found.setdefault((driver, pool), {})[state] = number
+    return found
+
+
 def counts_by_pool(
     cluster: Cluster, pools: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], Counts]:

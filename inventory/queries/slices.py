@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from collections.abc import Iterable
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from inventory.models import Cluster, Pool, ResourceSlice
 
@@ -17,6 +19,16 @@ def pool_rows(cluster: Cluster) -> QuerySet[Pool]:
     )
     newest = slices.order_by("-created_at").values("created_at")[:1]
     return Pool.objects.filter(cluster=cluster).annotate(published_at=Subquery(newest))
+
+
+def pools_of_node(
+    cluster: Cluster, node_name: str, with_devices: Iterable[tuple[str, str]]
+) -> QuerySet[Pool]:
+    """Pools of a node, and those of several nodes ``with_devices`` (driver, pool) there."""
+    on_it = Q(node_name=node_name)
+    for driver, name in with_devices:
+        on_it |= Q(driver=driver, name=name)
+    return pool_rows(cluster).filter(on_it).order_by("driver", "name")
 
 
 def slice_rows(cluster: Cluster) -> QuerySet[ResourceSlice]:
@@ -40,10 +52,11 @@ def drivers(cluster: Cluster) -> list[str]:
 
 
 def pool_problems(cluster: Cluster) -> dict[str, int]:
-    """``all``, ``incomplete`` and ``invalid`` pools."""
+    """``all``, ``incomplete`` and ``invalid`` pools; one that is both is invalid, as
+    its badge says."""
     rows = Pool.objects.filter(cluster=cluster)
     return {
         "all": rows.count(),
-        "incomplete": rows.filter(complete=False).count(),
+        "incomplete": rows.filter(complete=False, valid=True).count(),
         "invalid": rows.filter(valid=False).count(),
     }

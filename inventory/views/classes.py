@@ -35,8 +35,10 @@ from inventory.views.kit import ClusterDetail, ClusterList, InCluster, MirroredY
 from web import highlight
 from web.doors import RequiresRole
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
+from web.pages.addresses import asking
 
 SELECTOR_SHOWN = 160
+CLAIMS_SHOWN = 100
 PODS_SHOWN = 50
 
 
@@ -135,7 +137,8 @@ class Classes(ClusterList[DeviceClass]):
         number = self._asked.get(row.name, (0, 0))[index]
         if not number:
             return cells.NOTHING
-        return cells.link(f"{self.url(page)}?device_class={row.name}", f"{number:,}")
+        href = asking(self.url(page), device_class=row.name)
+        return cells.link(href, f"{number:,}")
 
     def _use_cell(self, row: DeviceClass) -> str:
         use = self._use(row)
@@ -281,7 +284,12 @@ class ClassPage(ClusterDetail[DeviceClass]):
     def tab_claims(self) -> dict[str, object]:
         rows = claim_queries.claims_of_class(self.cluster, self.object.name)
         pods = template_queries.pods_of_class(self.cluster, self._resources())
-        return {"claims": rows[:100], "pods": pods[:PODS_SHOWN]}
+        return {
+            "claims": rows[:CLAIMS_SHOWN],
+            "claims_shown": CLAIMS_SHOWN,
+            "pods": pods[:PODS_SHOWN],
+            "pods_shown": PODS_SHOWN,
+        }
 
     def _resources(self) -> list[str]:
         """The extended resources by which pods ask for this class: its own name only

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
-from urllib.parse import quote
 
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -19,6 +18,7 @@ from inventory.models import Cluster, Node
 from inventory.queries import counts, devices, nodes, slices
 from inventory.queries.devices import Placed
 from inventory.views.kit import ClusterList
+from web.converters import path_of
 from web.pages import Column
 
 Holders = dict[places.DeviceKey, list[str]]
@@ -29,13 +29,17 @@ LABELS = {state.value: state.label for state in DeviceState}
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One row of the map. ``drivers`` are (driver, its cells as HTML)."""
+    """One row of the map. ``drivers`` are (driver, its cells as HTML).
+
+    ``free`` and ``total`` count those without a cell, ``left_out``, too.
+    """
 
     name: str
     href: str
     drivers: Sequence[tuple[str, SafeString]]
     free: int
     total: int
+    left_out: int = 0
 
 
 def strips_of_nodes(cluster: Cluster, node_names: Sequence[str]) -> list[Strip]:
@@ -52,26 +56,46 @@ def strips_of_nodes(cluster: Cluster, node_names: Sequence[str]) -> list[Strip]:
 
 
 def strips_without_node(cluster: Cluster) -> list[Strip]:
-    """Network-attached devices: one strip per pool, the first few hundred devices."""
-    found = devices.placed_nowhere(cluster, NETWORK_SHOWN)
+    """Network-attached devices: one strip per pool, cells of the first few hundred.
+
+    Where there are more, one query more counts them, and pools without a cell have a
+    strip all the same.
+    """
+    found = devices.placed_nowhere(cluster, NETWORK_SHOWN + 1)
+    all_ = counts.counts_of_node(cluster, "") if len(found) > NETWORK_SHOWN else None
+    found = found[:NETWORK_SHOWN]
     holders = _holders(cluster, found)
+    by_pool: dict[tuple[str, str], list[Placed]] = {key: [] for key in all_ or ()}
+    for device in found:
+        by_pool.setdefault((device.driver, device.pool), []).append(device)
     return [
-        _strip(
-            cluster,
-            pool,
-            reverse("pool", args=[cluster.name, driver, pool]),
-            list(its),
-            holders,
-        )
-        for (driver, pool), its in groupby(found, key=lambda d: (d.driver, d.pool))
+        _pool_strip(cluster, key, its, holders, all_[key] if all_ else None)
+        for key, its in by_pool.items()
     ]
 
 
-def strip_of_pool(cluster: Cluster, driver: str, pool: str) -> Strip:
-    """The devices of one pool."""
+def strip_of_pool(
+    cluster: Cluster, driver: str, pool: str, all_: counts.Counts
+) -> Strip:
+    """The devices of one pool, of which ``all_`` are the states."""
     its = devices.placed_in_pool(cluster, driver, pool, NETWORK_SHOWN)
-    href = reverse("pool", args=[cluster.name, driver, pool])
-    return _strip(cluster, pool, href, its, _holders(cluster, its))
+    return _pool_strip(cluster, (driver, pool), its, _holders(cluster, its), all_)
+
+
+def _pool_strip(
+    cluster: Cluster,
+    key: tuple[str, str],
+    its: list[Placed],
+    holders: Holders,
+    all_: counts.Counts | None,
+) -> Strip:
+    href = reverse("pool", args=[cluster.name, *key])
+    strip = _strip(cluster, key[1], href, its, holders)
+    if all_ is None:
+        return strip
+    total = sum(all_.values())
+    free = all_.get(DeviceState.FREE.value, 0)
+    return replace(strip, free=free, total=total, left_out=total - len(its))
 
 
 def _holders(cluster: Cluster, found: Iterable[Placed]) -> Holders:
@@ -130,7 +154,7 @@ def _cell(base: str, device: Placed, holders: Holders, *, small: bool) -> str:
     names = holders.get((device.driver, device.pool, device.name), [])
     by = f", held by {', '.join(names[:3])}" if names else ""
     label = escape(f"{device.name}: {LABELS.get(device.state, device.state)}{by}")
-    path = escape(quote(f"{device.driver}/{device.pool}/{device.name}/"))
+    path = escape(path_of(device.driver, device.pool, device.name))
     css = f"{device.state.replace(' ', '-')}{' small' if small else ''}"
     if not base:
         return f'<span class="cell {css}" title="{label}"></span>'

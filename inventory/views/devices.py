@@ -299,7 +299,12 @@ class DevicePage(ClusterDetail[Device]):
         identifier = f"{device.driver}/{device.pool}/{device.name}"
         return [
             Fact("Driver", cells.mono(device.driver)),
-            Fact("Node", links.node_link(here, device.node_name)),
+            Fact(
+                "Node",
+                links.node_link(here, device.node_name)
+                if device.node_name
+                else ("all nodes" if device.slice.all_nodes else "not on one node"),
+            ),
             Fact("Pool", links.pool_link(here, device.driver, device.pool, full=False)),
             Fact("Slice", links.slice_link(here, device.slice.name)),
             Fact("Identifier", cells.copyable(identifier), wide=True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
-from urllib.parse import urlencode
 
 from django.db.models import Q, QuerySet
 from django.http import Http404
@@ -23,6 +22,7 @@ from inventory.models import Namespace
 from inventory.views.history_changes import change_of
 from inventory.views.kit import ClusterDetail, ClusterList, MirroredYaml
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
+from web.pages.addresses import asking
 
 SHOWN: Final = 100
 """Rows of a tab; the lists that are linked have all."""
@@ -132,7 +132,8 @@ class Namespaces(ClusterList[Namespace]):
         number = sum(self._states.get(row.name, {}).values())
         if not number:
             return cells.NOTHING
-        return cells.link(f"{self.url('claims')}?namespace={row.name}", f"{number:,}")
+        href = asking(self.url("claims"), namespace=row.name)
+        return cells.link(href, f"{number:,}")
 
     def _states_cell(self, row: Namespace) -> SafeString | str:
         return cells.joined(
@@ -156,7 +157,7 @@ class Namespaces(ClusterList[Namespace]):
         number = self._waiting.get(row.name, 0)
         if not number:
             return cells.NOTHING
-        href = f"{self.url('pods')}?namespace={row.name}&waiting=true"
+        href = asking(self.url("pods"), namespace=row.name, waiting="true")
         return cells.link(href, f"{number:,}")
 
 
@@ -225,20 +226,18 @@ class NamespacePage(ClusterDetail[Namespace]):
         )
 
     def facts(self) -> list[Fact]:
-        here = f"{self.url('claims')}?"
+        here = self.url("claims")
         name = self.object.name
         facts = [
             Fact(
                 f"Claims {state}",
-                cells.link(
-                    here + urlencode({"namespace": name, "state": state}), f"{number:,}"
-                ),
+                cells.link(asking(here, namespace=name, state=state), f"{number:,}"),
             )
             for state, number in sorted(self._counts.items())
             if number
         ]
         if self._waiting:
-            href = f"{self.url('pods')}?namespace={name}&waiting=true"
+            href = asking(self.url("pods"), namespace=name, waiting="true")
             facts.append(Fact("Pods waiting", cells.link(href, f"{self._waiting:,}")))
         facts.append(Fact("Created", cells.ago(self.object.created_at)))
         if self.object.admin_access:

@@ -20,8 +20,11 @@ from inventory.views import links, ours
 from inventory.views.device_map import strips_of_nodes
 from inventory.views.kit import ClusterDetail, ClusterList, MirroredYaml
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
+from web.pages.addresses import asking
 
 EMPTY: dict[str, counts.Counts] = {}
+SHOWN = 200
+"""Claims and pods on a node's page; the lists have all."""
 
 
 class Nodes(ClusterList[Node]):
@@ -137,9 +140,9 @@ class Nodes(ClusterList[Node]):
         base = self.url("devices")
         return cells.joined(
             format_html(
-                '<span class="nowrap"><a href="{}?node_name={}&amp;driver={}">{}</a> '
+                '<span class="nowrap"><a href="{}">{}</a> '
                 '<span class="dim">{}/{}</span></span>',
-                *(base, node.name, driver, driver),
+                *(asking(base, node_name=node.name, driver=driver), driver),
                 *(found.get("free", 0), sum(found.values())),
             )
             for driver, found in self._by_driver(node).items()
@@ -149,7 +152,8 @@ class Nodes(ClusterList[Node]):
         number = self._claims.get(node.name, 0)
         if not number:
             return cells.NOTHING
-        return cells.link(f"{self.url('claims')}?node_name={node.name}", f"{number:,}")
+        href = asking(self.url("claims"), node_name=node.name)
+        return cells.link(href, f"{number:,}")
 
 
 class NodePage(ClusterDetail[Node]):
@@ -236,23 +240,26 @@ class NodePage(ClusterDetail[Node]):
         return [ObjectRef("Node", "", self.object.name)]
 
     def extra(self) -> dict[str, object]:
-        found = counts.counts_by_node(self.cluster, [self.object.name])
-        by_driver = found.get(self.object.name, EMPTY)
-        pools = slices.pool_rows(self.cluster).filter(node_name=self.object.name)
+        found = counts.counts_of_node(self.cluster, self.object.name)
+        by_driver: dict[str, counts.Counts] = {}
+        for (driver, _), its in found.items():
+            by_driver[driver] = counts.total([by_driver.get(driver, {}), its])
+        pools = slices.pools_of_node(self.cluster, self.object.name, found)
         return super().extra() | {
             "by_driver": by_driver,
             "strips": strips_of_nodes(self.cluster, [self.object.name]),
             "pools": [
-                (pool, links.pool_badge(pool), by_driver.get(pool.driver, {}))
-                for pool in pools.order_by("driver", "name")
+                (pool, links.pool_badge(pool), found.get((pool.driver, pool.name), {}))
+                for pool in pools
             ],
         }
 
     def tab_claims(self) -> dict[str, object]:
         name = self.object.name
         return {
-            "claims": claim_queries.claims_on_node(self.cluster, name)[:200],
-            "pods": places.pods_on_node(self.cluster, name)[:200],
+            "claims": claim_queries.claims_on_node(self.cluster, name)[:SHOWN],
+            "pods": places.pods_on_node(self.cluster, name)[:SHOWN],
+            "shown": SHOWN,
         }
 
     def tab_labels(self) -> dict[str, object]:

@@ -18,6 +18,10 @@ from inventory.views.device_tables import device_table
 from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
 
+SLICES_SHOWN = 500
+SLICES_IN_YAML = 200
+"""A slice may have 128 devices: a page of text has to end."""
+
 
 class Pools(ClusterList[Pool]):
     """All pools: complete or not, and why not."""
@@ -209,14 +213,14 @@ class PoolPage(ClusterDetail[Pool]):
     def extra(self) -> dict[str, object]:
         pool = self.object
         key = (pool.driver, pool.name)
-        strip: Strip = strip_of_pool(self.cluster, *key)
-        found = counts.counts_by_pool(self.cluster, [key])
-        return super().extra() | {"strip": strip, "counts": found.get(key, {})}
+        found = counts.counts_by_pool(self.cluster, [key]).get(key, {})
+        strip: Strip = strip_of_pool(self.cluster, *key, found)
+        return super().extra() | {"strip": strip, "counts": found}
 
     def tab_slices(self) -> dict[str, object]:
         pool = self.object
         rows = slices.slices_of_pool(self.cluster, pool.driver, pool.name)
-        return {"slices": rows[:500]}
+        return {"slices": rows[:SLICES_SHOWN], "slices_shown": SLICES_SHOWN}
 
     def tab_devices(self) -> dict[str, object]:
         pool = self.object
@@ -252,7 +256,7 @@ class PoolYaml(ClusterYaml):
             driver=self.kwargs["driver"],
             pool_name=self.kwargs["pool"],
         ).order_by("name")
-        items = list(rows.values_list("raw", flat=True)[:200])
+        items = list(rows.values_list("raw", flat=True)[:SLICES_IN_YAML])
         if not items:
             raise Http404("The pool is gone.")
         return {"apiVersion": "v1", "kind": "List", "items": items}

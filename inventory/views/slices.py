@@ -76,10 +76,10 @@ class Slices(ClusterList[ResourceSlice]):
             Column(
                 "node",
                 "Node",
-                value="node_name",
+                value=_where,
                 sort=("node_name",),
                 kind="mono",
-                cell=lambda s: _where(here, s),
+                cell=lambda s: _where_cell(here, s),
             ),
             Column("problem", "Problem", if_any=True, value="problem"),
             Column(
@@ -94,10 +94,36 @@ class Slices(ClusterList[ResourceSlice]):
         return {"driver": slices.drivers(self.cluster)}
 
 
-def _where(cluster: str, row: ResourceSlice) -> str:
+def _where(row: ResourceSlice) -> str:
+    """The node, or in words which nodes; empty where it could not be read."""
+    if row.node_name:
+        return row.node_name
     if row.all_nodes:
         return "all nodes"
-    return links.node_link(cluster, row.node_name)
+    return "by selector or device" if _was_read(row) else ""
+
+
+def _where_cell(cluster: str, row: ResourceSlice) -> str:
+    if row.node_name:
+        return links.node_link(cluster, row.node_name)
+    return _where(row) or cells.NOTHING
+
+
+def _was_read(row: ResourceSlice) -> bool:
+    """A slice with a problem may still be read but for a quantity, which stands in a
+    device or in a counter set."""
+    return not row.problem or bool(row.device_count or row.counter_set_count)
+
+
+def _sentence(row: ResourceSlice) -> str:
+    if not row.problem:
+        return ""
+    if not _was_read(row):
+        return f"It cannot be read: {row.problem} It takes no part in plans."
+    return (
+        f"A quantity in it cannot be read: {row.problem} That makes its pool invalid: "
+        "nothing is allocated from the pool until the driver corrects it."
+    )
 
 
 class SlicePage(ClusterDetail[ResourceSlice]):
@@ -125,9 +151,7 @@ class SlicePage(ClusterDetail[ResourceSlice]):
         return Heading(
             kind="Slice",
             name=row.name,
-            sentence=f"It cannot be read: {row.problem} It takes no part in plans."
-            if row.problem
-            else "",
+            sentence=_sentence(row),
             badges=badges,
             crumbs=[
                 self.cluster_crumb(),
@@ -148,7 +172,7 @@ class SlicePage(ClusterDetail[ResourceSlice]):
                 else cells.NOTHING,
             ),
             Fact("Generation", cells.number(row.generation)),
-            Fact("Node", _where(here, row)),
+            Fact("Node", _where_cell(here, row)),
             Fact("Devices", cells.number(row.device_count)),
             Fact("Counter sets", cells.number(row.counter_set_count)),
             Fact("Age", cells.age(row.created_at)),

@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager
 import pytest
 from django.test import Client
 
-from inventory.models import Cluster, Device, WatchState
+from claims.models import ResourceClaimTemplate
+from inventory.models import Cluster, Device, DeviceTaintRule, Node, WatchState
 from tests.mirrored import mirror, mirror_demo
 
 Queries = Callable[[int], AbstractContextManager[object]]
@@ -92,6 +93,49 @@ def test_search_finds_names_and_attribute_values(
     text: str, found: str, demo: Cluster, viewer: Client
 ) -> None:
     assert found in viewer.get("/c/demo/search/", {"q": text}).content.decode()
+
+
+def test_search_finds_what_pages_write_as_identifiers(
+    demo: Cluster, viewer: Client
+) -> None:
+    device = Device.objects.first()
+    node = Node.objects.exclude(uid="").first()
+    assert device is not None
+    assert node is not None
+    for text, found in [
+        (str(device), f"/devices/{device}/"),
+        (f"{device.driver}/{device.pool}", f"/pools/{device.driver}/{device.pool}/"),
+        ("team-a/train-4gpu", "/claims/team-a/train-4gpu/"),
+        (node.uid, f"/nodes/{node.name}/"),
+    ]:
+        shown = page(viewer, f"/c/demo/search/?q={text}")
+        assert f'href="/c/demo{found}"' in shown
+
+
+def test_search_finds_taint_rules(demo: Cluster, viewer: Client) -> None:
+    rule = DeviceTaintRule.objects.first()
+    assert rule is not None
+    shown = page(viewer, f"/c/demo/search/?q={rule.name}")
+    assert f'href="/c/demo/taint-rules/{rule.name}/"' in shown
+
+
+def test_the_list_behind_all_matches_has_what_search_found(
+    demo: Cluster, viewer: Client
+) -> None:
+    """A template was found by its namespace, and the list does not look there."""
+    template = ResourceClaimTemplate.objects.first()
+    assert template is not None
+    for number in range(12):
+        template.pk = None
+        template.name = f"more-{number}"
+        template.namespace = "many"
+        template.requests_text = "a gpu"
+        template.save(force_insert=True)
+    shown = page(viewer, "/c/demo/search/?q=many")
+    assert "/templates/?q=many" not in shown
+    shown = page(viewer, "/c/demo/search/?q=more-")
+    assert "/templates/?q=more-" in shown
+    assert "12 templates" in page(viewer, "/c/demo/templates/?q=more-")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from dra.whatif.scenario import POLICIES
 from inventory.models import Cluster
 from inventory.queries.devices import Placed
 from inventory.views.device_map import cells_of
+from web.pages.addresses import asking
 
 type Json = Mapping[str, Any]
 
@@ -245,7 +246,7 @@ def _tables(cluster: Cluster, difference: Json) -> Iterable[CountTable]:
         rows = [
             CountRow(
                 row["name"],
-                f"{reverse('claims', args=[cluster.name])}?namespace={row['name']}",
+                asking(reverse("claims", args=[cluster.name]), namespace=row["name"]),
                 "",
                 (Pair(row["before"], row["after"]),),
             )

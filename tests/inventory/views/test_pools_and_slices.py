@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
 
-from inventory.models import Cluster
+from inventory.models import Cluster, Pool
 from tests.inventory.views.conftest import slice_
 
 Small = Callable[..., Cluster]
 PROBLEM = '<th scope="col" class="text">Problem'
 POOL = "/c/lab/pools/d.example/p1/"
+NO_QUANTITY = {"name": "a", "capacity": {"memory": {"value": "much"}}}
 
 
 def test_an_incomplete_pool_says_why_and_what_to_do(
@@ -39,6 +42,59 @@ def test_an_invalid_pool_says_why(viewer: Client, small: Small) -> None:
     text = viewer.get(POOL).text
     assert "Invalid:" in text
     assert "until the driver corrects its slices" in text
+
+
+def test_a_pool_that_is_incomplete_and_invalid_is_counted_once(
+    viewer: Client, small: Small
+) -> None:
+    small(slice_("one", [NO_QUANTITY], count=2))
+    assert Pool.objects.filter(complete=False, valid=False).count() == 1
+    text = viewer.get("/c/lab/pools/").text
+    assert "1 invalid of 1 pool: nothing is allocated from these." in text
+    shown = viewer.get("/c/lab/").text
+    shown = shown[shown.index("Pools that cannot be used") :]
+    assert "invalid" in shown[: shown.index("</tr>", shown.index("<tbody>"))]
+
+
+def test_a_slice_with_an_unreadable_quantity_says_what_follows_for_its_pool(
+    viewer: Client, small: Small
+) -> None:
+    small(slice_("one", [NO_QUANTITY]))
+    text = viewer.get("/c/lab/slices/one/").text
+    assert "That makes its pool invalid" in text
+    assert "takes no part" not in text
+
+
+def test_counter_sets_are_those_of_the_newest_generation(
+    viewer: Client, small: Small
+) -> None:
+    def sets(memory: str) -> list[dict[str, Any]]:
+        return [{"name": "card", "counters": {"memory": {"value": memory}}}]
+
+    older = slice_("older", [], sharedCounters=sets("40Gi"))
+    newer = slice_("newer", [], generation=2, count=2, sharedCounters=sets("many"))
+    draws = {"counterSet": "card", "counters": {"memory": {"value": "1Gi"}}}
+    part = {"name": "part", "consumesCounters": [draws]}
+    small(older, newer, slice_("parts", [part], generation=2, count=2))
+    assert "40Gi" not in viewer.get(f"{POOL}?tab=counters").text
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ({"nodeName": "n1"}, "n1"),
+        ({"nodeName": None, "allNodes": True}, "all nodes"),
+        ({"nodeName": None, "perDeviceNodeSelection": True}, "by selector or device"),
+    ],
+)
+def test_a_slice_says_where_its_devices_are_on_page_and_in_export(
+    where: dict[str, Any], words: str, viewer: Client, small: Small
+) -> None:
+    small(slice_("one", [{"name": "a"}], **where))
+    assert words in viewer.get("/c/lab/slices/").text
+    assert words in viewer.get("/c/lab/slices/one/").text
+    (row,) = json.loads(viewer.get("/c/lab/slices/?format=json").getvalue())
+    assert row["node"] == words
 
 
 @pytest.mark.parametrize(("usable", "found"), [("true", 0), ("false", 1)])
