@@ -18,6 +18,10 @@ writes it with the pod."""
 _DEFAULT: Final = "default-scheduler"
 
 
+def scheduler_of(pod: Json) -> str:
+    return str((pod.get("spec") or {}).get("schedulerName") or _DEFAULT)
+
+
 def held_back(pod: Json) -> str:
     """Why no scheduler looks at ``pod``, as the end of a sentence; empty: one may."""
     gates = (pod.get("spec") or {}).get("schedulingGates") or ()
@@ -33,7 +37,7 @@ def held_back(pod: Json) -> str:
 
 def given_away(pod: Json, scheduler: str) -> str:
     """As :func:`held_back`: that ``pod`` went to another scheduler than it was made for."""
-    found = (pod.get("spec") or {}).get("schedulerName") or _DEFAULT
+    found = scheduler_of(pod)
     if found == scheduler:
         return ""
     return f"was given to the scheduler {found} instead of {scheduler} by a webhook"

@@ -153,6 +153,7 @@ class _Guarded:
         pods = self.sender.settle(self._unbound)
         if taken := ground.taken(claims):
             raise EndedError(Changed(taken, self._version(claims)))
+        self.check_schedulers(claims, pods)
         if found := guard.unheeding(claims, pods):
             raise EndedError(
                 Refused(
@@ -160,6 +161,23 @@ class _Guarded:
                     f"{first(found)} would get the device in spite of the portal's "
                     "taint, because of a toleration for any taint. Nothing was "
                     "written; use another device, or wait until it has run.",
+                )
+            )
+
+    def check_schedulers(self, claims: list[Json], pods: list[Json]) -> None:
+        """Ends the write when pods wait for devices of a scheduler without a barrier.
+
+        Where none is named, no barrier is passed at all.
+        """
+        known = self.options.scheduler.names
+        found = in_flight.of_unknown_schedulers(claims, pods, self.order, known)
+        if found and known:
+            raise EndedError(
+                Refused(
+                    Refusal.UNGUARDED,
+                    "Pods wait for devices of a scheduler that the clusters file does "
+                    f"not name: {first(found)}. Name it (scheduler.names), or nobody "
+                    "can know what it is about to allocate. Nothing was written.",
                 )
             )
 

@@ -8,8 +8,9 @@ only after a barrier pod got its verdict.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
+from cluster.writeback.admitted import scheduler_of
 from cluster.writeback.requests import protected
 from cluster.writeback.tags import OWNER
 from cluster.writeback.values import Json, Order, allocation_of, meta_of
@@ -59,6 +60,28 @@ def _is_portals(claim: Json) -> bool:
     return OWNER in (meta_of(claim).get("annotations") or {})
 
 
+def of_unknown_schedulers(
+    claims: Iterable[Json], pods: Iterable[Json], order: Order, known: Collection[str]
+) -> list[str]:
+    """Unbound pods that wait for devices of schedulers that no barrier is for, in words.
+
+    What such a scheduler has decided and not yet written nobody can know. A pod with
+    scheduling gates has not been looked at by any.
+    """
+    free = {
+        _named(claim)
+        for claim in claims
+        if allocation_of(claim) is None and meta_of(claim).get("uid") != order.uid
+    }
+    return [
+        f"{_named(pod)} ({scheduler_of(pod)})"
+        for pod in pods
+        if scheduler_of(pod) not in known
+        and not (pod.get("spec") or {}).get("schedulingGates")
+        and not free.isdisjoint(_claims_of(pod))
+    ]
+
+
 def unheeding_claims(
     claims: Iterable[Json], taint: DeviceTaint, order: Order
 ) -> list[str]:
@@ -79,7 +102,9 @@ def unheeding_pods(pods: Iterable[Json], key: str) -> list[str]:
         for pod in pods
         if _may_want_devices(pod)
         and any(
-            t.get("operator") == "Exists" and t.get("key") in (None, "", key)
+            t.get("operator") == "Exists"
+            and t.get("key") in (None, "", key)
+            and t.get("effect") in (None, "", "NoSchedule")
             for t in (pod.get("spec") or {}).get("tolerations") or ()
         )
     ]

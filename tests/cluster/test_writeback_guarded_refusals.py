@@ -187,6 +187,55 @@ def test_a_slow_scheduler_gets_a_second_barrier_before_the_guard_goes(tmp_path: 
         ]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_pod_of_a_scheduler_that_is_not_named_is_a_reason_to_refuse(
+    world: GuardedWorld, named: bool
+):
+    """No barrier tells what that scheduler has decided already."""
+    world.add("theirs")
+    world.store.put(small.pod("strange", "theirs", schedulerName="batch"))
+    world.add()
+    names = ("default-scheduler", *(["batch"] if named else []))
+    outcome = write(world, world.order(), names=names, barrier=0.5)
+    assert isinstance(outcome, Refused)
+    assert outcome.refusal is Refusal.UNGUARDED
+    strange = "lab/strange (batch)" in outcome.reason
+    asked = "The scheduler batch gave no verdict" in outcome.reason
+    assert (strange, asked) == (not named, named)
+    assert world.devices() == []
+
+
+@pytest.mark.parametrize(
+    ("pod", "claim"),
+    [
+        ({"schedulingGates": [{"name": "wait"}]}, "theirs"),
+        ({}, "one"),
+        ({}, ""),
+    ],
+    ids=["gated", "of this claim", "without claims"],
+)
+def test_a_pod_of_another_scheduler_that_takes_no_device_is_no_reason(
+    world: GuardedWorld, pod: dict[str, object], claim: str
+):
+    world.add("theirs")
+    world.add()
+    world.store.put(small.pod("strange", claim, schedulerName="batch", **pod))
+    assert isinstance(write(world, world.order()), Written)
+
+
+def test_a_pod_that_tolerates_only_evictions_is_no_reason_to_refuse(
+    world: GuardedWorld,
+):
+    world.add("theirs")
+    mild = [{"operator": "Exists", "effect": "NoExecute"}]
+    gates = [{"name": "wait"}]
+    world.store.put(
+        small.pod("mild", "theirs", tolerations=mild, schedulingGates=gates)
+    )
+    world.add()
+    assert isinstance(write(world, world.order(), **TAINT), Written)
+
+
 def test_every_scheduler_is_asked(tmp_path: Path):
     with GuardedWorld(tmp_path) as world:
         world.add()
