@@ -11,6 +11,11 @@
       cleanSeconds: 35              # for the controller to clean up
       acceptOtherDevices: false     # true: what the scheduler chose will do
       exactDevices: false           # true: taint rules keep it off the other devices
+      resources: {cpu: 10m, memory: 16Mi}  # none by default; requests and limits alike,
+                                    # where a quota wants every pod to name them, or a
+                                    # LimitRange would give it more than nodes have left
+      priorityClass: no-preemption  # the default one else, which may preempt others
+      labels: {sidecar.istio.io/inject: "false"}  # none by default
     guard:                          # only with writer: direct
       by: auto                      # auto | rule | node-taint
       namespace: dra-portal         # of the barrier pods
@@ -44,12 +49,20 @@ _LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _PREFIX: Final = re.compile(r"[a-z0-9][-a-z0-9]{0,29}-")
 _IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}")
 _VERSION: Final = re.compile(r"v?\d+\.\d+\.\d+([-+.][0-9A-Za-z.+-]*)?")
+_RESOURCE: Final = re.compile(r"cpu|memory|ephemeral-storage")
+_QUANTITY: Final = re.compile(r"[0-9]+(\.[0-9]+)?([mkMGT]|[KMGT]i)?")
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_LABEL_KEY: Final = re.compile(
+    r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+)
+_LABEL_VALUE: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 _MOST_SCHEDULERS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierOptions:
-    """Of the carrier pod. Times in seconds."""
+    """Of the carrier pod. Times in seconds; ``resources`` and ``labels`` are pairs of
+    name and value."""
 
     image: str = "registry.k8s.io/pause:3.10"
     name_prefix: str = "dra-portal-carrier-"
@@ -57,6 +70,9 @@ class CarrierOptions:
     clean: float = 35.0
     accept_other_devices: bool = False
     exact_devices: bool = False
+    resources: tuple[tuple[str, str], ...] = ()
+    priority_class: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +151,7 @@ def _carrier(entry: Mapping[str, Any]) -> CarrierOptions:
     known = (
         *("image", "namePrefix", "waitSeconds", "cleanSeconds"),
         *("acceptOtherDevices", "exactDevices"),
+        *("resources", "priorityClass", "labels"),
     )
     part = _part(entry, "carrier", known)
     default = CarrierOptions()
@@ -150,6 +167,21 @@ def _carrier(entry: Mapping[str, Any]) -> CarrierOptions:
         clean=part.number("cleanSeconds", default.clean, 0, 600),
         accept_other_devices=part.flag("acceptOtherDevices"),
         exact_devices=part.flag("exactDevices"),
+        resources=part.pairs(
+            "resources",
+            _RESOURCE,
+            _QUANTITY,
+            "must be amounts, such as 10m or 16Mi, of cpu, memory or ephemeral-storage",
+        ),
+        priority_class=part.text(
+            "priorityClass", "", _NAME, "must be the name of a PriorityClass"
+        ),
+        labels=part.pairs(
+            "labels",
+            _LABEL_KEY,
+            _LABEL_VALUE,
+            "must be labels with text values (quote true, false and numbers)",
+        ),
     )
 
 
@@ -240,6 +272,21 @@ class _Part:
 
         rule = f"must be a list of 1 to {most} names"
         return tuple(self._read(key, default, right, rule))
+
+    def pairs(
+        self, key: str, names: re.Pattern[str], values: re.Pattern[str], rule: str
+    ) -> tuple[tuple[str, str], ...]:
+        def right(value: Any) -> bool:
+            return isinstance(value, dict) and all(
+                isinstance(n, str)
+                and isinstance(v, str)
+                and names.fullmatch(n)
+                and values.fullmatch(v)
+                for n, v in value.items()
+            )
+
+        none: dict[str, str] = {}
+        return tuple(sorted(self._read(key, none, right, rule).items()))
 
     def _read[T](
         self, key: str, default: T, right: Callable[[Any], bool], rule: str

@@ -214,7 +214,10 @@ class Allocating(Execution):
         writer: Writer | None = None,
     ) -> Order:
         run = self.run
-        with_pod = writer is not None and writer.name == "carrier"
+        alike = nodes.Likeness(tolerations=(), scheduler="")
+        if writer is not None and writer.name == "carrier":
+            now = snapshots.current(run.cluster)
+            alike = nodes.likeness_for(run, node_name, now)
         return Order(
             namespace=run.namespace,
             name=run.claim_name,
@@ -226,11 +229,7 @@ class Allocating(Execution):
             # Of claims that go together it does not matter which of a node's devices
             # each gets, and the scheduler gives them out in its own order.
             accept_other_devices=True if run.batch_id or run.rule_id else None,
-            tolerations=nodes.tolerations_for(
-                run, node_name, snapshots.current(run.cluster)
-            )
-            if with_pod
-            else (),
+            **alike,
         )
 
     # --- writing ------------------------------------------------------------------

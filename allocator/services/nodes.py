@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
@@ -25,7 +25,7 @@ from cluster.writeback import node_taint
 from cluster.writeback.tags import Role
 from dra.allocation.placing import schedulable
 from dra.names import NamespacedName
-from dra.objects import AllocationResult, ResourceClaim, read
+from dra.objects import AllocationResult, NodeTaint, ResourceClaim, read
 from dra.pod_nodes import nodes_of
 from dra.snapshot import Snapshot
 
@@ -89,17 +89,27 @@ def choice_for(
     return Choice(ordered(names, run.policy, snapshot), waiting, pod.name)
 
 
-def tolerations_for(
-    run: AllocationRun, node_name: str, snapshot: Snapshot
-) -> tuple[Json, ...]:
-    """Those of the pod that waits for the run's claim. Without a pod, what ``node_name``
+class Likeness(TypedDict):
+    """Fields of an :class:`~cluster.writeback.Order` that a carrier gets from a pod."""
+
+    tolerations: tuple[Json, ...]
+    scheduler: str
+
+
+def likeness_for(run: AllocationRun, node_name: str, snapshot: Snapshot) -> Likeness:
+    """That of the pod that waits for the run's claim. Without a pod, what ``node_name``
     asks of every pod: the claim is meant for that node."""
     claim = snapshot.claims.get((run.namespace, run.claim_name))
     pod = _companions(run, snapshot, claim, {})[1] if claim is not None else None
     if pod is not None:
-        return tuple(_tolerations_of(pod))
+        scheduler = str((pod.raw.get("spec") or {}).get("schedulerName") or "")
+        return Likeness(tolerations=tuple(_tolerations_of(pod)), scheduler=scheduler)
     node = snapshot.nodes.get(node_name)
     taints = (node.spec.taints or ()) if node is not None else ()
+    return Likeness(tolerations=_tolerating(taints), scheduler="")
+
+
+def _tolerating(taints: Iterable[NodeTaint]) -> tuple[Json, ...]:
     return tuple(
         {"key": t.key, "operator": "Exists", "effect": t.effect}
         for t in taints

@@ -135,7 +135,7 @@ class Barrier:
             self.namespace,
             labels=self.tags.labels(Role.BARRIER),
             annotations=annotations_of(self.order),
-            image=self.options.carrier.image,
+            options=self.options.carrier,
             scheduler=scheduler,
         )
         body["spec"]["nodeSelector"] = {NOWHERE: self.tags.run}

@@ -114,7 +114,9 @@ class _Carriage:
 
     def create_request(self) -> Request:
         options = self.options
-        scheduler = options.scheduler.names[0]
+        known = options.scheduler.names
+        asked = self.order.scheduler
+        scheduler = asked if asked in known else known[0]
         return carrier_pod.create_request(
             self.order, self.tags, options.carrier, scheduler
         )

@@ -24,7 +24,6 @@ from dra.objects import write
 
 PLAN: Final = f"{DOMAIN}/plan"
 JSON: Final = "application/json"
-_NOBODY: Final = 65534
 
 
 def carrier_name(order: Order, owner: str, options: CarrierOptions) -> str:
@@ -57,7 +56,7 @@ def carrier_pod(
         order.namespace,
         labels=tags.labels(Role.CARRIER),
         annotations=annotations_of(order) | {PLAN: plan_mark(order)},
-        image=options.image,
+        options=options,
         scheduler=scheduler,
     )
     spec = pod["spec"]
@@ -81,17 +80,33 @@ def bare_pod(
     *,
     labels: dict[str, str],
     annotations: dict[str, str],
-    image: str,
+    options: CarrierOptions,
     scheduler: str,
 ) -> Json:
-    """A pod that does nothing, fit for the strictest pod security level."""
-    return {
+    """A pod that does nothing, fit for the strictest pod security level.
+
+    It names no user id: some clusters take none but those of the namespace, and a pod that
+    need not start needs none.
+    """
+    container: Json = {
+        "name": "pause",
+        "image": options.image,
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }
+    if options.resources:
+        amounts = dict(options.resources)
+        container["resources"] = {"requests": amounts, "limits": dict(amounts)}
+    pod: Json = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
             "name": name,
             "namespace": namespace,
-            "labels": labels,
+            "labels": dict(options.labels) | labels,
             "annotations": annotations,
         },
         "spec": {
@@ -102,22 +117,14 @@ def bare_pod(
             "enableServiceLinks": False,
             "securityContext": {
                 "runAsNonRoot": True,
-                "runAsUser": _NOBODY,
                 "seccompProfile": {"type": "RuntimeDefault"},
             },
-            "containers": [
-                {
-                    "name": "pause",
-                    "image": image,
-                    "securityContext": {
-                        "allowPrivilegeEscalation": False,
-                        "readOnlyRootFilesystem": True,
-                        "capabilities": {"drop": ["ALL"]},
-                    },
-                }
-            ],
+            "containers": [container],
         },
     }
+    if options.priority_class:
+        pod["spec"]["priorityClassName"] = options.priority_class
+    return pod
 
 
 def _only_on(node_name: str) -> dict[str, Any]:

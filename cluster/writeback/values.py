@@ -42,7 +42,8 @@ class Order:
     cluster for a while. ``resumed``: an earlier call of which nothing is known, such
     as that of a worker that died, may have sent this order already. ``created_by`` is
     the person who asked, for annotations; ``tolerations`` are those of the pod that the
-    claim is for, so that a carrier pod can go where that pod may go.
+    claim is for, so that a carrier pod can go where that pod may go, and ``scheduler`` is
+    the name of that pod's scheduler, which alone may know of the node (empty: no pod).
     ``accept_other_devices``: whether other devices of the same node will do when the
     scheduler chooses them; None: as the cluster's options say.
     """
@@ -56,6 +57,7 @@ class Order:
     resumed: bool = False
     created_by: str = ""
     tolerations: tuple[Json, ...] = ()
+    scheduler: str = ""
     accept_other_devices: bool | None = None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from allocator import snapshots
-from allocator.services.nodes import tolerations_for
+from allocator.services.nodes import likeness_for
 from dra.portal import ROLE
 from tests.allocator import builders as build
 from tests.allocator.lab import Lab
@@ -151,8 +151,16 @@ def test_a_carrier_tolerates_what_a_node_asks_of_every_pod_but_no_quarantine(lab
     ]
     lab.put(build.node("n0", taints=taints))
     run = lab.start("one", node="n0")
-    found = tolerations_for(run, "n0", snapshots.current(lab.cluster))
-    assert [toleration["key"] for toleration in found] == ["team"]
+    found = likeness_for(run, "n0", snapshots.current(lab.cluster))
+    assert [toleration["key"] for toleration in found["tolerations"]] == ["team"]
+    assert found["scheduler"] == ""
+
+
+def test_a_carrier_is_like_the_pod_that_waits(lab: Lab):
+    tolerations = [{"key": "team", "operator": "Exists"}]
+    pod(lab, tolerations=tolerations, schedulerName="batch")
+    found = likeness_for(lab.start("one"), "n0", snapshots.current(lab.cluster))
+    assert found == {"tolerations": tuple(tolerations), "scheduler": "batch"}
 
 
 def test_the_guard_of_another_run_is_gone_when_the_pod_comes(lab: Lab):

@@ -54,7 +54,10 @@ clusters:
 - name: a
   inCluster: true
   owner: portal-north
-  carrier: {image: registry.example.com/pause:1, waitSeconds: 120, exactDevices: true}
+  carrier:
+    {image: registry.example.com/pause:1, waitSeconds: 120, exactDevices: true,
+     resources: {memory: 16Mi, cpu: 10m}, priorityClass: no-preemption,
+     labels: {mesh.example.com/inject: "false"}}
   scheduler: {version: v1.37.1, names: [default-scheduler, batch]}
 - name: b
   inCluster: true
@@ -68,6 +71,9 @@ clusters:
     assert carrier.options.carrier.wait == 120
     assert carrier.options.carrier.exact_devices
     assert not carrier.options.carrier.accept_other_devices
+    assert carrier.options.carrier.resources == (("cpu", "10m"), ("memory", "16Mi"))
+    assert carrier.options.carrier.priority_class == "no-preemption"
+    assert carrier.options.carrier.labels == (("mesh.example.com/inject", "false"),)
     assert carrier.options.scheduler.names == ("default-scheduler", "batch")
     assert carrier.options.scheduler.version == "v1.37.1"
     assert (direct.options.guard.by, direct.options.guard.settle) == ("node-taint", 0.4)
@@ -182,6 +188,22 @@ def test_no_clusters_are_allowed(write):
         (
             "clusters: [{name: a, kubeconfig: x, carrier: {namePrefix: Carrier}}]",
             "clusters.yaml: clusters[0].carrier.namePrefix: must be up to 31 lower",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {resources: {cpu: 1}}}]",
+            "clusters.yaml: clusters[0].carrier.resources: must be amounts, such as 10m",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {resources: {gpu: 1m}}}]",
+            "clusters.yaml: clusters[0].carrier.resources: must be amounts, such as 10m",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {labels: {a: false}}}]",
+            "clusters.yaml: clusters[0].carrier.labels: must be labels with text values",
+        ),
+        (
+            "clusters: [{name: a, kubeconfig: x, carrier: {priorityClass: A}}]",
+            "clusters.yaml: clusters[0].carrier.priorityClass: must be the name of a",
         ),
         (
             "clusters: [{name: a, kubeconfig: x, carrier: {exactDevices: 1}}]",

@@ -135,3 +135,34 @@ def test_what_admission_adds_to_the_affinity_of_a_carrier_does_not_matter(
 
     outcome = carried_writes.writer(world).write(world.order(), before=narrow)
     assert isinstance(outcome, Written)
+
+
+def test_a_carrier_is_made_as_the_options_say(world: GuardedWorld):
+    """For quotas that want amounts, priorities that must not preempt, meshes."""
+    world.add()
+    told: Json = {
+        "resources": (("cpu", "10m"), ("memory", "16Mi")),
+        "priority_class": "no-preemption",
+        "labels": (("mesh.acme.test/inject", "false"), ("dra-portal.io/role", "x")),
+    }
+    made = carried_writes.writer(world, **told)
+    create, *_ = made.preview(world.order(), world.claim())
+    assert isinstance(create.body, dict)
+    spec, labels = create.body["spec"], create.body["metadata"]["labels"]
+    (container,) = spec["containers"]
+    amounts = {"cpu": "10m", "memory": "16Mi"}
+    assert container["resources"] == {"requests": amounts, "limits": amounts}
+    assert spec["priorityClassName"] == "no-preemption"
+    assert labels["mesh.acme.test/inject"] == "false"
+    assert labels["dra-portal.io/role"] == "carrier", "what is ours stays ours"
+    assert isinstance(made.write(world.order()), Written)
+
+
+def test_no_user_id_is_named_so_that_a_namespace_may_give_its_own(world: GuardedWorld):
+    world.add()
+    (create, *_) = carried_writes.writer(world).preview(world.order(), world.claim())
+    assert isinstance(create.body, dict)
+    assert create.body["spec"]["securityContext"] == {
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }

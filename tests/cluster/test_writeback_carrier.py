@@ -85,6 +85,21 @@ def test_the_carrier_is_minimal_and_says_whose_it_is(world: GuardedWorld):
     assert "resources" not in container
 
 
+@pytest.mark.parametrize(
+    ("asked", "made"), [("batch", "batch"), ("", "first"), ("unheard-of", "first")]
+)
+def test_a_carrier_goes_to_the_scheduler_of_the_pod_that_waits(
+    world: GuardedWorld, asked: str, made: str
+):
+    """Where several share a cluster, the others may not know of that pod's nodes."""
+    world.add()
+    order = replace(world.order(), scheduler=asked)
+    names = ("first", "batch")
+    create, *_ = writer(world, names=names).preview(order, world.claim())
+    assert isinstance(create.body, dict)
+    assert create.body["spec"]["schedulerName"] == made
+
+
 def test_the_pin_names_owner_and_run(world: GuardedWorld):
     world.add()
     write(world, world.order())

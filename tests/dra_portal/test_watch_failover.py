@@ -45,20 +45,22 @@ def test_a_snapshot_with_changes_that_the_database_lost_is_made_anew() -> None:
 def test_a_watch_that_lost_its_session_has_every_process_look_anew(
     tmp_path: Path,
 ) -> None:
-    with StandinServer(build.lab(), served=ALL) as server:
-        with watch(clusters_of(server, tmp_path)):
-            eventually(equal(server))
-            cluster = Cluster.objects.get()
-            assert cluster.pruned_seq == 0
-            seen = snapshots.current(cluster).seq
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                    "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                )
-            eventually(lambda: Cluster.objects.get().pruned_seq > seen)
-            eventually(equal(server))
-            assert snapshots.current(cluster).seq > seen
+    with (
+        StandinServer(build.lab(), served=ALL) as server,
+        watch(clusters_of(server, tmp_path)),
+    ):
+        eventually(equal(server))
+        cluster = Cluster.objects.get()
+        assert cluster.pruned_seq == 0
+        seen = snapshots.current(cluster).seq
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        eventually(lambda: Cluster.objects.get().pruned_seq > seen)
+        eventually(equal(server))
+        assert snapshots.current(cluster).seq > seen
 
 
 def test_a_watch_that_begins_in_peace_makes_nobody_look_anew(tmp_path: Path) -> None:
