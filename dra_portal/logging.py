@@ -48,6 +48,8 @@ def configure_logging(*, level: str, as_json: bool) -> None:
         ]
         if as_json
         else [
+            # As text, before secrets are taken out of it.
+            structlog.processors.format_exc_info,
             without_secrets,
             structlog.dev.ConsoleRenderer(
                 # Not the default: rich would print every local variable, secrets too.

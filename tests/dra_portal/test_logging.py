@@ -152,3 +152,21 @@ def test_nothing_secret_is_written(lines: Lines) -> None:
     assert line["url"] == "redis://user:***@host/0"
     assert (line["said"], line["n"]) == ("Bearer ***", [1, "x"])
     assert "ValueError" in lines.of("c")[0]["exception"]
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_traceback_tells_no_password_either(as_json: bool) -> None:
+    configure_logging(level="DEBUG", as_json=as_json)
+    handler = logging.getLogger().handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    written = io.StringIO()
+    handler.setStream(written)
+    try:
+        raise ConnectionError("redis://portal:hunter2@queue:6379 is away")
+    except ConnectionError:
+        structlog.get_logger("told").exception("broker.broke")
+    finally:
+        configure_logging(level=settings.LOG_LEVEL, as_json=False)
+    assert "ConnectionError" in written.getvalue()
+    assert "redis://portal:***@queue:6379 is away" in written.getvalue()
+    assert "hunter2" not in written.getvalue()
