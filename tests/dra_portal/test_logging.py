@@ -161,8 +161,12 @@ def test_a_traceback_tells_no_password_either(as_json: bool) -> None:
     assert isinstance(handler, logging.StreamHandler)
     written = io.StringIO()
     handler.setStream(written)
-    try:
+
+    def connect() -> None:
         raise ConnectionError("redis://portal:hunter2@queue:6379 is away")
+
+    try:
+        connect()
     except ConnectionError:
         structlog.get_logger("told").exception("broker.broke")
     finally:
