@@ -81,7 +81,8 @@ def held_devices(cluster: Cluster, names: Iterable[str]) -> dict[str, list[HeldO
 
 
 def waiting_pods(cluster: Cluster, names: Iterable[str]) -> dict[str, int]:
-    """Namespace → pods with claims, or for extended resources, that have no node."""
+    """Namespace → pods that have no node: with claims, of a pod group, or for extended
+    resources."""
     rows = Pod.objects.filter(
         WAITING_POD, cluster=cluster, namespace__in=list(names)
     ).values_list("namespace")

@@ -24,7 +24,7 @@ def claim_counts_by_node(cluster: Cluster, node_names: Iterable[str]) -> dict[st
 
 
 def pods_on_node(cluster: Cluster, node_name: str) -> QuerySet[Pod]:
-    """Pods with claims that run on this node, their claims prefetched."""
+    """Pods with claims or of pod groups on this node, their claims prefetched."""
     return (
         Pod.objects.filter(cluster=cluster, node_name=node_name)
         .defer("raw")

@@ -1,4 +1,5 @@
-"""Pods that use claims, or wait for extended resources of which one is made."""
+"""Pods that use claims, are of a pod group, or wait for extended resources of which a
+claim is made."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from claims.queries import claims as claim_queries
 from claims.queries import templates as queries
 from claims.views import cells as claim_cells
 from dra.pod_needs import EXTENDED_RESOURCES, plugin_nodes_of, served_by
+from inventory.queries.raws import mapping_at
 from inventory.views.kit import ClusterDetail, ClusterList
 from web.pages import Column, Crumb, Fact, Heading, cells
 
@@ -33,8 +35,8 @@ class Pods(ClusterList[Pod]):
     default_sort = "-created"
     refresh_on = ("Pod",)
     nothing_yet = (
-        "No pod of this cluster uses a resource claim or waits for an extended resource "
-        "that a class serves."
+        "No pod of this cluster uses a resource claim, belongs to a pod group, or waits "
+        "for an extended resource that a class serves."
     )
 
     def available_columns(self) -> Sequence[Column]:
@@ -131,8 +133,9 @@ class PodPage(ClusterDetail[Pod]):
             )
         except Http404:
             raise Http404(
-                f"There is no pod {kwargs['namespace']}/{kwargs['name']} with claims, "
-                "and none that waits for extended resources of DRA (any more)."
+                f"There is no pod {kwargs['namespace']}/{kwargs['name']} with claims or "
+                "of a pod group, and none that waits for extended resources of DRA (any "
+                "more)."
             ) from None
 
     def heading(self) -> Heading:
@@ -182,6 +185,9 @@ class PodPage(ClusterDetail[Pod]):
                 for entry in entries
             ],
             "resources": self._resources(),
+            "group": mapping_at(self.object.raw, "spec", "schedulingGroup").get(
+                "podGroupName"
+            ),
             "may_wait": not self.object.node_name and not self.object.problem,
         }
 

@@ -43,7 +43,8 @@ class NamespaceSerializer(serializers.Serializer[Any]):
     )
     held = HeldSerializer(many=True)
     pods_waiting = serializers.IntegerField(
-        help_text="Pods with claims, or for extended resources, without a node."
+        help_text="Pods with claims, of pod groups or for extended resources, without "
+        "a node."
     )
 
 

@@ -77,7 +77,8 @@ class Namespaces(ClusterList[Namespace]):
                 sort=("waiting_total", "name"),
                 kind="number",
                 cell=self._waiting_cell,
-                title="Pods with claims, or for extended resources, without a node.",
+                title="Pods with claims, of pod groups or for extended resources, "
+                "without a node.",
             ),
             Column(
                 "admin_access",

@@ -133,8 +133,14 @@ class Nodes(ClusterList[Node]):
         return counts.total(self._by_driver(node).values())
 
     def _states(self, node: Node) -> list[str]:
-        states = ["ready" if node.ready else "not ready"]
-        return [*states, "cordoned"] if node.unschedulable else states
+        """The words of its badges."""
+        words = {
+            "unreadable": bool(node.problem),
+            "deleting": node.deleting,
+            "ready" if node.ready else "not ready": True,
+            "cordoned": node.unschedulable,
+        }
+        return [word for word, said in words.items() if said]
 
     def _drivers_cell(self, node: Node) -> str:
         base = self.url("devices")

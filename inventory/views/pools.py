@@ -251,15 +251,24 @@ class PoolYaml(ClusterYaml):
     """The slices of the pool, as a List."""
 
     def raw(self) -> Any:
-        rows = ResourceSlice.objects.filter(
+        items = list(self._rows.values_list("raw", flat=True)[: SLICES_IN_YAML + 1])
+        if not items:
+            raise Http404("The pool is gone.")
+        self._cut = len(items) > SLICES_IN_YAML
+        return {"apiVersion": "v1", "kind": "List", "items": items[:SLICES_IN_YAML]}
+
+    def left_out(self) -> str:
+        if not self._cut:
+            return ""
+        return f"The first {SLICES_IN_YAML} of {self._rows.count():,} slices, by name."
+
+    @property
+    def _rows(self) -> QuerySet[ResourceSlice]:
+        return ResourceSlice.objects.filter(
             cluster=self.cluster,
             driver=self.kwargs["driver"],
             pool_name=self.kwargs["pool"],
         ).order_by("name")
-        items = list(rows.values_list("raw", flat=True)[:SLICES_IN_YAML])
-        if not items:
-            raise Http404("The pool is gone.")
-        return {"apiVersion": "v1", "kind": "List", "items": items}
 
     def heading(self) -> Heading:
         driver, pool = self.kwargs["driver"], self.kwargs["pool"]

@@ -157,8 +157,14 @@ class YamlPage(RequiresRole, View):
     def heading(self) -> Heading:
         raise NotImplementedError
 
+    def left_out(self) -> str:
+        """A sentence on what of the object is not in :meth:`raw`; empty: nothing."""
+        return ""
+
     def get(self, request: HttpRequest, *_args: Any, **_kwargs: Any) -> HttpResponse:
         text = to_yaml(self.raw())
+        if left_out := self.left_out():
+            text = f"# {left_out}\n{text}"
         heading = self.heading()
         if request.GET.get("format") == "yaml":
             response = HttpResponse(text, content_type="application/yaml")

@@ -55,6 +55,16 @@ def test_every_column_that_may_be_chosen_has_a_name(
     assert all(names)
 
 
+def test_a_pod_of_a_group_says_why_it_is_there_without_a_claim(
+    db: None, viewer: Client
+) -> None:
+    meta = {"name": "member", "namespace": "team", "uid": "uid-member"}
+    spec = {"schedulingGroup": {"podGroupName": "gang"}, "containers": []}
+    mirror([{"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}])
+    page = text(viewer, f"/c/{Cluster.objects.get().name}/pods/team/member/")
+    assert 'its pod group <span class="mono">gang</span> counts it' in page
+
+
 @pytest.mark.parametrize("name", LISTS)
 def test_an_empty_cluster_says_so(name: str, db: None, viewer: Client) -> None:
     mirror([])

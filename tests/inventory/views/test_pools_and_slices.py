@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from inventory.models import Cluster, Pool
+from inventory.views import pools
 from tests.inventory.views.conftest import slice_
 
 Small = Callable[..., Cluster]
@@ -139,6 +140,16 @@ def test_the_yaml_of_a_pool_is_the_list_of_its_slices(
     assert text.startswith("apiVersion: v1\nitems:\n")
     assert "name: one" in text
     assert "name: two" in text
+
+
+def test_a_long_yaml_says_what_is_not_in_it(
+    viewer: Client, small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "SLICES_IN_YAML", 1)
+    small(slice_("one", [{"name": "a"}], count=2), slice_("two", [], count=2))
+    text = viewer.get(f"{POOL}yaml/?format=yaml").text
+    assert text.startswith("# The first 1 of 2 slices, by name.\napiVersion: v1\n")
+    assert "name: two" not in text
 
 
 def test_a_slice_that_cannot_be_read_is_shown_with_its_problem(
