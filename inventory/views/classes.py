@@ -268,6 +268,7 @@ class ClassPage(ClusterDetail[DeviceClass]):
             "try_href": cel_href(self.cluster.name, joined(expressions))
             if expressions
             else "",
+            "devices_href": asking(self.url("devices"), cel=joined(expressions)),
             "use": use,
             "use_sentence": _use_sentence(use) if use else "",
             "fresh": fresh,

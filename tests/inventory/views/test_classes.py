@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from html import unescape
 
 from django.test import Client
 
@@ -52,6 +54,22 @@ def test_a_class_shows_its_selector_as_cel_and_what_it_matches(
     use = viewer.get("/c/lab/classes/any/", headers=USE).text
     assert "<strong>2</strong> of 2 free" in use
     assert "Asked for by 1 claim and 0 templates." in use
+
+
+def test_a_class_leads_to_the_list_of_what_it_matches(
+    viewer: Client, small: Small
+) -> None:
+    fast = {"name": "a", "attributes": {"fast": {"bool": True}}}
+    small(
+        class_("fast", "has(device.attributes['d.example'].fast)"),
+        slice_("s", [fast, {"name": "b"}]),
+    )
+    text = viewer.get("/c/lab/classes/fast/").text
+    href = re.search(r'href="([^"]+)">List them<', text)
+    assert href is not None
+    listed = viewer.get(unescape(href[1])).text
+    assert "1 device<" in listed
+    assert "/devices/d.example/p1/a/" in listed
 
 
 def test_a_class_that_matches_nothing_says_what_to_compare(
