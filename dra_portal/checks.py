@@ -47,7 +47,8 @@ def _write_seconds(config: ClusterConfig) -> float:
         case "carrier":
             return carrier.wait + carrier.clean
         case "direct":
-            return 2 * guard.settle + guard.barrier + guard.marks
+            barriers = 2 * len(config.options.scheduler.names) * guard.barrier
+            return 2 * guard.settle + barriers + 2 * guard.marks
         case _:
             return 0.0
 

@@ -26,14 +26,19 @@ def boolean(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} is {raw!r}: use true or false.")
 
 
-def integer(name: str, default: int) -> int:
+def integer(name: str, default: int, *, least: int = 0) -> int:
+    """Times and counts: nothing below ``least``."""
     raw = os.environ.get(name)
     if raw is None or raw == "":
         return default
+    wanted = f"use a whole number of at least {least}."
     try:
-        return int(raw)
+        found = int(raw)
     except ValueError:
-        raise ImproperlyConfigured(f"{name} is {raw!r}: use a whole number.") from None
+        raise ImproperlyConfigured(f"{name} is {raw!r}: {wanted}") from None
+    if found < least:
+        raise ImproperlyConfigured(f"{name} is {raw!r}: {wanted}")
+    return found
 
 
 def address(name: str) -> str:

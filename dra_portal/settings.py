@@ -247,8 +247,8 @@ SPECTACULAR_SETTINGS = {
 CLUSTERS_FILE = env.text("DRA_PORTAL_CLUSTERS", str(BASE_DIR / "clusters.yaml"))
 
 QUEUES = Queues(env.text("DRA_PORTAL_QUEUE", "dra-portal"))
-TASK_SECONDS = env.integer("DRA_PORTAL_TASK_SECONDS", 1200)
-RUN_LEASE_SECONDS = env.integer("DRA_PORTAL_RUN_LEASE_SECONDS", 90)
+TASK_SECONDS = env.integer("DRA_PORTAL_TASK_SECONDS", 1200, least=1)
+RUN_LEASE_SECONDS = env.integer("DRA_PORTAL_RUN_LEASE_SECONDS", 90, least=1)
 WAITING_PASS_SECONDS = env.integer("DRA_PORTAL_WAITING_PASS_SECONDS", 10)
 
 CELERY_BROKER_URL = env.secret("DRA_PORTAL_BROKER") or "redis://127.0.0.1:6379/0"
@@ -297,7 +297,7 @@ CELERY_BEAT_SCHEDULER = "dra_portal.beating:SingleScheduler"
 CELERY_BEAT_SCHEDULE = QUEUES.schedule()
 
 # Allocation runs (allocator.services); times in seconds.
-RUN_MAX_ATTEMPTS = env.integer("DRA_PORTAL_RUN_ATTEMPTS", 3)
+RUN_MAX_ATTEMPTS = env.integer("DRA_PORTAL_RUN_ATTEMPTS", 3, least=1)
 RUN_PLAN_SECONDS = env.integer("DRA_PORTAL_RUN_PLAN_SECONDS", 60)
 RUN_MIRROR_SECONDS = env.integer("DRA_PORTAL_RUN_MIRROR_SECONDS", 10)
 RUN_WATCH_SECONDS = env.integer("DRA_PORTAL_RUN_WATCH_SECONDS", 90)
