@@ -49,6 +49,23 @@ def test_a_page_never_scrolls_sideways(path: str, page: Page, demo: Demo) -> Non
         assert page.evaluate(SIDEWAYS) <= 0, f"{width} px wide"
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/tokens/",
+        f"/c/demo/devices/?q={'x' * 250}",
+        f"/c/demo/devices/?cel={'x' * 300}",
+        f"/c/demo/search/?q={'x' * 250}",
+    ],
+)
+def test_neither_do_long_words(path: str, page: Page, demo: Demo) -> None:
+    page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+    page.goto(f"{demo.address}{path}")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(SIDEWAYS) <= 0, f"{width} px wide"
+
+
 @pytest.mark.parametrize("path", [*PAGES, "claims/team-a/train-4gpu/", "runs/rules/"])
 def test_buttons_with_long_names_wrap(path: str, page: Page, demo: Demo) -> None:
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})
