@@ -51,10 +51,12 @@ def clean_run(run: AllocationRun) -> str:
 def sweep_leftovers() -> int:
     """Remove what ended runs left in every cluster that we write to; how many things.
 
-    A cluster that cannot be asked is left for the next time.
+    A cluster that cannot be asked is left for the next time. They take turns at being
+    first: API servers that let us wait may use up the time of a sweep, and those behind
+    them must not go without for as long as that lasts.
     """
     clusters = Cluster.objects.filter(read_only=False).exclude(source=Source.DUMP)
-    return sum(_sweep(cluster) for cluster in clusters)
+    return sum(_sweep(cluster) for cluster in clusters.order_by("?"))
 
 
 def _sweep(cluster: Cluster) -> int:

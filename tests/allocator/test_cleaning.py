@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from structlog.testing import capture_logs
 
 from allocator.models import AllocationRun, PoolLock, RunBatch
 from allocator.services import prune_runs, start_batch, sweep_leftovers
 from cluster.standin.caching import Habits
 from cluster.standin.control_plane import ControlPlane
 from cluster.writeback import Step
+from inventory.models import Cluster
 from tests.allocator import builders as build
 from tests.allocator.lab import KilledError, Lab, die_at
 from tests.cluster.standin.scheduled import eventually
@@ -49,6 +51,21 @@ def test_a_server_that_is_away_is_swept_the_next_time(lab: Lab, left: Allocation
     assert sweep_leftovers() == 0
     lab.server.faults.clear()
     assert sweep_leftovers() > 0
+
+
+def test_no_cluster_is_always_the_last_one_to_be_swept(lab: Lab):
+    """Servers that let a sweep wait until its time is over would starve the others."""
+    lab.server.faults.refuse_connections()
+    for name in ("a", "z"):
+        Cluster.objects.create(name=name, source="kubeconfig")
+    last: set[str] = set()
+    for _ in range(40):
+        with capture_logs() as logs:
+            sweep_leftovers()
+        last.add(
+            [e for e in logs if e["event"] == "leftovers.not_swept"][-1]["cluster"]
+        )
+    assert last == {"a", "lab", "z"}
 
 
 def test_the_pin_of_a_run_that_is_done_stays(lab: Lab):
