@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dra.cel import access
 from dra.cel.ast import Node
 from dra.cel.errors import EvaluationError
-from dra.cel.plan import Frame, Step
+from dra.cel.plan import Frame, Pay, Step
 from dra.cel.values import NONE, DomainMap, Optional, Value
 
 
@@ -26,6 +26,10 @@ class Link:
         self.optional = optional
 
 
+def is_optional(links: list[Link]) -> bool:
+    return any(link.optional for link in links)
+
+
 def lookup(base: Step, links: list[Link]) -> Step:
     keys = [link.key for link in links]
 
@@ -40,14 +44,18 @@ def lookup(base: Step, links: list[Link]) -> Step:
     return run
 
 
-def optional_lookup(base: Step, links: list[Link]) -> Step:
+def optional_lookup(base: Step, links: list[Link], pay: Pay | None = None) -> Step:
+    """``pay`` is called for each link that finds something."""
+
     def run(frame: Frame) -> Value:
-        return _walk(frame, base(frame), links)
+        return _walk(frame, base(frame), links, pay)
 
     return run
 
 
-def _walk(frame: Frame, value: Value, links: list[Link]) -> Value:
+def _walk(
+    frame: Frame, value: Value, links: list[Link], pay: Pay | None = None
+) -> Value:
     """Follow a chain that may be optional from some link on."""
     optional = type(value) is Optional
     if optional:
@@ -62,6 +70,8 @@ def _walk(frame: Frame, value: Value, links: list[Link]) -> Value:
                 return NONE
         else:
             value = access.get(value, link.key(frame))
+        if pay is not None:
+            pay(frame)
     return Optional(value) if optional else value
 
 

@@ -33,6 +33,8 @@ from dra.cel.metering import (
     RESULT,
     charged,
     metered_call,
+    pay,
+    without_base,
 )
 from dra.cel.plan import Frame, Lazy, Step, constant
 from dra.cel.stack import Depth, hop
@@ -217,15 +219,17 @@ class Planner:
                 return quick
         step = self.follow(self.plan(node), links, test=test)
         # One for each link and one for the base, which a variable pays itself; a
-        # presence test is for free.
-        return self._charged(step, len(links) + (not named) - test)
+        # presence test is for free, and so is what an optional link does not find.
+        many = 0 if chains.is_optional(links) and not test else len(links)
+        return self._charged(step, many + (not named) - test)
 
     def follow(self, base: Step, links: list[chains.Link], *, test: bool) -> Step:
         """The step of a chain that no shortcut takes."""
         if test:
             return chains.presence(base, links)
-        if any(link.optional for link in links):
-            return chains.optional_lookup(base, links)
+        if chains.is_optional(links):
+            each = pay(1) if self._metered else None
+            return chains.optional_lookup(base, links, each)
         return chains.lookup(base, links)
 
     def _check_constant_key(self, node: Node, key: Value) -> None:
@@ -272,6 +276,11 @@ class Planner:
                 return folded
         if name in _REGEX and self.is_constant(nodes[1]):
             self._check_pattern(nodes[1])
+        if self._metered and name == "_?_:_":
+            steps[1:] = [
+                without_base(branch, step, self.constants)
+                for branch, step in zip(nodes[1:], steps[1:], strict=True)
+            ]
         special = FORMS.get(name)
 
         def make(args: list[Step]) -> Step:
@@ -367,11 +376,11 @@ class Planner:
             predicate = weighed(predicate, turn)
         elif value is not None:
             value = weighed(value, turn)
+        look = None
         if self._metered:
-            predicate, value = pay_for_turns(node.macro, predicate, value)
-        loop = loops.loop(
-            node.macro, over, (first, second), predicate=predicate, value=value
-        )
+            fixed = body.value is not None and self.is_constant(body.value)
+            predicate, value, look = pay_for_turns(node.macro, predicate, value, fixed)
+        loop = loops.loop(node.macro, over, (first, second), predicate, value, look)
         return self._charged(loop, RESULT.get(node.macro, 1))
 
     def _binding(self, node: Comprehension) -> Step:

@@ -8,10 +8,11 @@ from typing import Final
 from dra.cel.calls import insert
 from dra.cel.errors import EvaluationError
 from dra.cel.operators import no_such_overload, type_name
-from dra.cel.plan import Frame, Step
+from dra.cel.plan import Frame, Pay, Step
 from dra.cel.values import Value, WrittenMap, key_value
 
 type Slots = tuple[int, int | None]
+_END: Final = object()
 
 
 def all_of(terms: list[Step]) -> Step:
@@ -76,14 +77,14 @@ def loop(
     macro: str,
     over: Step,
     slots: Slots,
-    *,
     predicate: Step | None,
     value: Step | None,
+    look: Pay | None,
 ) -> Step:
-    """The step of a looping macro."""
+    """The step of a looping macro. ``look`` pays where one ends before its last element."""
     if macro in ("all", "exists"):
         assert predicate is not None
-        return _quantifier(over, slots, predicate, decisive=macro == "exists")
+        return _quantifier(over, slots, predicate, look, decisive=macro == "exists")
     if macro == "exists_one":
         assert predicate is not None
         return _exists_one(over, slots, predicate)
@@ -91,16 +92,21 @@ def loop(
     return _COLLECTORS[macro](over, slots, predicate, value)
 
 
-def _quantifier(over: Step, slots: Slots, predicate: Step, *, decisive: bool) -> Step:
+def _quantifier(
+    over: Step, slots: Slots, predicate: Step, look: Pay | None, *, decisive: bool
+) -> Step:
     def run(frame: Frame) -> Value:
         failed: EvaluationError | None = None
-        for _ in _turns(frame, over, slots):
+        turns = _turns(frame, over, slots)
+        for _ in turns:
             try:
                 value = predicate(frame)
             except EvaluationError as error:
                 failed = failed or error
                 continue
             if value is decisive:
+                if look is not None and next(turns, _END) is not _END:
+                    look(frame)
                 return decisive
             if type(value) is not bool:
                 failed = failed or no_such_overload()

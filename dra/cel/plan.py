@@ -9,6 +9,8 @@ from dra.cel.values import Value
 
 type Frame = list[Value]
 type Step = Callable[[Frame], Value]
+type Pay = Callable[[Frame], None]
+"""What counts the cost of something that was done."""
 
 
 def constant(value: Value) -> Step:

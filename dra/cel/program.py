@@ -155,6 +155,12 @@ _SURE: Final = 600
 """Below this estimate what :func:`is_underestimated` tells of cannot matter."""
 
 
+_TRAVERSING: Final = frozenset(
+    ["isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"]
+)
+_NESTED: Final = frozenset(["dyn", "list", "map"])
+
+
 def may_exceed(checked: Checked, cost: Range) -> bool:
     """Whether one run may cost more than the limit."""
     if cost.high > LIMIT:
@@ -164,9 +170,12 @@ def may_exceed(checked: Checked, cost: Range) -> bool:
 
 def is_underestimated(checked: Checked) -> bool:
     """Whether a run may cost more than the estimate, which is never too low but for
-    three things: it prices startsWith and endsWith by the argument, where running
-    them is paid by the text; it takes fields of optional values, and of those whose
-    type is not known, for free; and for it a device has no size.
+    a few things: it prices startsWith and endsWith by the argument, where running
+    them is paid by the text, and the check of a format by the text, where the format's
+    pattern counts too; it takes fields of optional values, and of those whose type is
+    not known, for free; for it a device has no size, and neither have elements
+    of a list whose type is not known, which functions that look at all of them pay.
+    What is spent on a call whose arguments fail is a unit each.
     """
     for resolution in checked.calls.values():
         for overload in resolution.overloads:
@@ -180,6 +189,12 @@ def is_underestimated(checked: Checked) -> bool:
         if isinstance(node, Call) and node.function in ("_==_", "_!=_"):
             left, right = (checked.types[arg.id] for arg in node.args)
             if left is right is DEVICE:
+                return True
+        if isinstance(node, Call) and node.function == "validate":
+            return True
+        if isinstance(node, Call) and node.function in _TRAVERSING:
+            over = checked.types[(node.target or node.args[0]).id]
+            if over.kind == "dyn" or any(p.kind in _NESTED for p in over.params):
                 return True
         pending.extend(children(node))
     return False

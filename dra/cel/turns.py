@@ -12,12 +12,8 @@ from dra.cel.ast import (
     ListLiteral,
     Node,
 )
-from dra.cel.metering import (
-    COLLECT,
-    TURN,
-    charged,
-)
-from dra.cel.plan import Frame, Step
+from dra.cel.metering import LOOK, TURN, charged, collected, pay
+from dra.cel.plan import Frame, Pay, Step
 from dra.cel.values import Value
 
 LOOPS: Final = frozenset(
@@ -46,14 +42,18 @@ def weighed(step: Step, units: int) -> Step:
 
 
 def pay_for_turns(
-    macro: str, predicate: Step | None, value: Step | None
-) -> tuple[Step | None, Step | None]:
+    macro: str,
+    predicate: Step | None,
+    value: Step | None,
+    constant: bool,
+) -> tuple[Step | None, Step | None, Pay]:
+    """What a turn's parts cost, and what a look costs that ends the loop early."""
     if predicate is not None:
-        before, if_true, if_false = TURN.get(macro, (0, 0, 1))
-        predicate = charged(predicate, before, if_true=if_true, if_false=if_false)
+        before, if_true = TURN.get(macro, (0, 0))
+        predicate = charged(predicate, before, if_true=if_true)
     if value is not None:
-        value = charged(value, COLLECT[macro])
-    return predicate, value
+        value = collected(macro, value, constant=constant)
+    return predicate, value, pay(LOOK.get(macro, 0))
 
 
 class Written:

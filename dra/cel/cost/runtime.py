@@ -137,7 +137,7 @@ def _validate(args: list[Value], _overload: str) -> int:
 
 
 def _allocating(factor: float, amount: int) -> int:
-    return _scaled(amount, factor) + 1 + LIST_COST
+    return int(amount * factor) + 1 + LIST_COST
 
 
 def _slice(args: list[Value], _overload: str) -> int:
@@ -166,6 +166,11 @@ def _self_compare(args: list[Value], _overload: str) -> int:
     return _allocating(2 + STRING_FACTOR if text else 2.0, amount * amount)
 
 
+def _sort(args: list[Value], overload: str) -> int:
+    """By the type of the keys; where that is only known later, nobody counts."""
+    return _self_compare(args, overload) if overload else 1
+
+
 def _pairs(args: list[Value], overload: str) -> int:
     factor = 2 if overload == "list_sets_equivalent_list" else 1
     return size(args[0]) * size(args[1]) * factor + 1
@@ -181,7 +186,8 @@ _FUNCTIONS: Final[dict[str, _Rule]] = {
     **_each(_first, "quantity isQuantity semver isSemver"),
     **_each(_first_twice, "replace split ip.isCanonical"),
     **_each(_regex, "find findAll"),
-    **_each(_self_compare, "distinct sort @sortByAssociatedKeys"),
+    "distinct": _self_compare,
+    **_each(_sort, "sort @sortByAssociatedKeys"),
     "join": _nothing,
     "ip": _ip,
     "containsIP": _contains_ip,
