@@ -26,9 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
     "connection.settings_dict['ENGINE'].endswith('sqlite3')",
     reason="the test database is in the memory of this process",
 )
-def test_a_signal_ends_it_at_once(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+def test_a_signal_ends_it_at_once(tmp_path: Path, number: signal.Signals) -> None:
     of_tests = connection.settings_dict
     url = (
         f"postgresql://{of_tests['USER']}:{of_tests['PASSWORD']}@{of_tests['HOST']}"
