@@ -8,7 +8,7 @@ from typing import Final
 
 from dra import quantity
 from dra.cel.errors import EvaluationError
-from dra.cel.library.versions import parse as parse_version
+from dra.cel.functions.versions import parse as parse_version
 from dra.cel.values import DeviceMap, DomainMap, QuantityValue, Value
 from dra.errors import QuantityError
 from dra.objects import DeviceAttribute, DeviceCapacity

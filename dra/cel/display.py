@@ -9,8 +9,8 @@ from typing import Final
 from dra.cel.addresses import CIDR, IP
 from dra.cel.devices import clean
 from dra.cel.formats import NamedFormat
-from dra.cel.library.conversions import double_to_string
-from dra.cel.library.times import duration_text, timestamp_text
+from dra.cel.functions.conversions import double_to_string
+from dra.cel.functions.times import duration_text, timestamp_text
 from dra.cel.urls import URL
 from dra.cel.values import (
     Duration,

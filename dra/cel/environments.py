@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-from dra.cel import library
+from dra.cel import functions
 from dra.cel import types as t
 from dra.cel.checker import Environment
 
@@ -57,7 +57,7 @@ def environment(features: CelFeatures, age: Age) -> Environment:
     if features.consumable_capacity or age == "stored":
         fields["allowMultipleAllocations"] = t.BOOL
     return Environment(
-        functions=library.declarations(
+        functions=functions.declarations(
             includes=features.list_type_attributes or age == "stored"
         ),
         variables={"device": t.DEVICE},

@@ -26,7 +26,7 @@ from dra.cel.ast import (
 from dra.cel.checker import Checked
 from dra.cel.errors import EvaluationError
 from dra.cel.forms import FORMS
-from dra.cel.library.regex import compiled
+from dra.cel.functions.regex import compiled
 from dra.cel.metering import (
     LITERALS,
     METER_SLOT,

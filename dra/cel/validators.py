@@ -9,9 +9,9 @@ from dra.cel import types as t
 from dra.cel.ast import Call, ListLiteral, Literal, MapLiteral, Node, children
 from dra.cel.checker import Checked
 from dra.cel.errors import EvaluationError
-from dra.cel.library import formatting
-from dra.cel.library.regex import compiled
-from dra.cel.library.times import (
+from dra.cel.functions import formatting
+from dra.cel.functions.regex import compiled
+from dra.cel.functions.times import (
     from_seconds,
     parse_duration,
     parse_timestamp,

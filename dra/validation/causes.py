@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from dra.cel.library.formatting import go_quote
+from dra.cel.functions.formatting import go_quote
 from dra.quantity import Quantity
 
 

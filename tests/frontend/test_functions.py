@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dra import cel
-from dra.cel import library, macros
+from dra.cel import functions, macros
 from dra.cel import types as t
 from dra.objects import DeviceAttribute, DeviceCapacity
 
@@ -44,7 +44,7 @@ def rows() -> Iterator[tuple[str, dict[str, Any]]]:
 def declared() -> set[tuple[str, str]]:
     """``(kind of the receiver or "global", name)`` of all that an expression may call."""
     found = set()
-    declarations = library.declarations(includes=True)
+    declarations = functions.declarations(includes=True)
     for name in declarations.names():
         function = declarations.find(name)
         assert function is not None
@@ -120,7 +120,7 @@ def simple(result: t.Type) -> str:
 
 
 def test_results_are_those_of_the_environment() -> None:
-    declarations = library.declarations(includes=True)
+    declarations = functions.declarations(includes=True)
     for kind, row in rows():
         if row.get("macro") or row["result"] in {"same", "element", "unknown"}:
             continue

@@ -17,7 +17,7 @@ from dra.cel.advice.sites import Site
 from dra.cel.advice.warnings import Warning  # noqa: A004 - the word of the field
 from dra.cel.ast import Call, Literal, Node, Select, chained
 from dra.cel.catalog import type_of
-from dra.cel.library.quantities import is_quantity
+from dra.cel.functions.quantities import is_quantity
 
 _MOST: Final = 6
 """Kinds of failures that are told of."""

@@ -24,7 +24,7 @@ from dra.cel.ast import Literal, Node
 from dra.cel.catalog import value_text
 from dra.cel.columns import Column
 from dra.cel.errors import EvaluationError
-from dra.cel.library.regex import matches
+from dra.cel.functions.regex import matches
 from dra.cel.reads import Read
 from dra.quantity import Format, Quantity
 

@@ -9,7 +9,7 @@ from dra.cel.advice import words
 from dra.cel.advice.misfit import Misfit
 from dra.cel.advice.slips import Hint
 from dra.cel.ast import Call, Ident, Literal, Node, Select, children
-from dra.cel.library import declarations
+from dra.cel.functions import declarations
 from dra.cel.likeness import closest
 from dra.cel.reads import MAPS
 

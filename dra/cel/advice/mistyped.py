@@ -12,7 +12,7 @@ from dra.cel.advice.misfit import Misfit
 from dra.cel.advice.misnamed import domain_access, no_domain
 from dra.cel.advice.slips import Hint
 from dra.cel.ast import Call, Literal, Node
-from dra.cel.library.quantities import is_quantity
+from dra.cel.functions.quantities import is_quantity
 
 _OVERLOAD: Final = re.compile(
     r"found no matching overload for '(?P<function>[^']*)' applied to '(?P<types>.*)'"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from dra.cel.library.strings import quote
+from dra.cel.functions.strings import quote
 from dra.cel.reads import Read
 from dra.quantity import NANO, Format, Quantity
 

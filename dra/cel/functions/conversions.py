@@ -9,7 +9,7 @@ from decimal import Decimal
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
-from dra.cel.library.times import duration_text, timestamp_text
+from dra.cel.functions.times import duration_text, timestamp_text
 from dra.cel.operators import type_name
 from dra.cel.values import INT_MAX, INT_MIN, UINT_MAX, Timestamp, TypeValue, UInt, Value
 

@@ -11,8 +11,8 @@ from dra.cel import budget
 from dra.cel import types as t
 from dra.cel.declarations import Declarations
 from dra.cel.errors import EvaluationError
-from dra.cel.library.conversions import bytes_to_string, double_to_string
-from dra.cel.library.times import duration_text, timestamp_text
+from dra.cel.functions.conversions import bytes_to_string, double_to_string
+from dra.cel.functions.times import duration_text, timestamp_text
 from dra.cel.operators import type_name
 from dra.cel.values import (
     Duration,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from dra.cel.declarations import Declarations
-from dra.cel.library import (
+from dra.cel.functions import (
     conversions,
     documents,
     formatting,
