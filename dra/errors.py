@@ -46,9 +46,9 @@ class SelectorError(DRAError, ValueError):
 class NotSupportedError(DRAError):
     """A feature of DRA that the engine refuses rather than answers wrongly.
 
-    ``feature`` reads on after "not supported yet: ".
+    ``feature`` reads on after "not supported: ".
     """
 
     def __init__(self, feature: str) -> None:
         self.feature = feature
-        super().__init__(f"not supported yet: {feature}")
+        super().__init__(f"not supported: {feature}")

@@ -15,7 +15,7 @@ def run_lines(stdin: Iterable[str], stdout: TextIO) -> None:
 
     In: ``{"id", "expression", "device", "features", "envType"}``. Out: ``{"id",
     "compileError", "result", "runtimeError", "cost"}``; a line that cannot be
-    read gets ``{"id", "error"}``, and so does what is not supported yet.
+    read gets ``{"id", "error"}``, and so does what is not supported (:class:`~dra.errors.NotSupportedError`).
     """
     for line in stdin:
         if line.strip():

@@ -131,7 +131,7 @@ def test_what_the_engine_does_not_know_is_said_and_not_guessed(lab: Lab):
     lab.put(build.claim("new", build.request(selectors=[odd])))
     run = lab.execute(lab.start("new"))
     assert run.state == "failed"
-    assert run.reason.startswith("not supported yet: ")
+    assert run.reason.startswith("not supported: ")
 
 
 def test_a_claim_that_was_deleted_before_planning(lab: Lab):

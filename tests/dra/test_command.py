@@ -159,7 +159,7 @@ def test_allocate_says_what_is_not_supported():
     (answer,) = lines(dra("allocate", stdin=json.dumps(case)))
 
     assert "protobuf" in answer["notSupported"]
-    assert "not supported yet" in answer["error"]
+    assert "not supported: " in answer["error"]
 
 
 def test_input_without_any_json_is_bad_input_and_no_input_is_none():
