@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
@@ -95,9 +96,13 @@ class Pods:
         return _names_claims(pod) or self._asks_devices(pod)
 
     def _asks_devices(self, pod: Pod) -> bool:
-        """Whether a class stands, or stood at first, for a resource that it asks."""
-        known = (served_by(self.world.before), served_by(self.world.for_search))
-        return any(name in served for name in _asked(pod) for served in known)
+        return not self._served.isdisjoint(_asked(pod))
+
+    @cached_property
+    def _served(self) -> frozenset[str]:
+        """The resources that a class stands for, or stood for at first."""
+        world = self.world
+        return frozenset((*served_by(world.before), *served_by(world.for_search)))
 
     def together(self, namespace: str = "") -> Iterator[tuple[list[Pod], int | None]]:
         """Those that wait, in order, the pods of a gang at the place of its first.
