@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import pytest
@@ -23,11 +24,15 @@ from tests.mirrored import mirror_demo
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
+NUMBERS = count(100)
+
+
 def long_one(items: int) -> Any:
-    """Each item asks another question, so that nothing is remembered."""
+    """Each item asks another question, and another than in the tests before: what is
+    remembered would be answered before anybody has looked."""
     work = []
-    for number in range(items):
-        expression = f'device.attributes["gpu.nvidia.com"].index < {100 + number}'
+    for _ in range(items):
+        expression = f'device.attributes["gpu.nvidia.com"].index < {next(NUMBERS)}'
         selectors = [
             {"cel": {"expression": 'device.driver == "gpu.nvidia.com"'}},
             {"cel": {"expression": f"device.driver != '' || {expression}"}},
