@@ -21,8 +21,7 @@ def person(db: None) -> Callable[..., User]:
             username or f"a-{role or 'stranger'}", password="pw"
         )
         if role is not None:
-            # A test with real transactions ends by emptying every table, groups too.
-            user.groups.add(Group.objects.get_or_create(name=Role(role).value)[0])
+            user.groups.add(Group.objects.get(name=Role(role).value))
         return user
 
     return make

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from django.contrib.auth.models import AnonymousUser, User
+from django.contrib.auth.models import AnonymousUser, Group, User
+from django.core.management import call_command
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
 
@@ -31,6 +33,16 @@ def test_the_highest_group_counts(person: People) -> None:
     user = person("viewer")
     user.groups.add(*person("operator").groups.all())
     assert role_of(user) is Role.OPERATOR
+
+
+@pytest.mark.parametrize(
+    ("command", "options"), [("migrate", {}), ("flush", {"reset_sequences": False})]
+)
+@pytest.mark.django_db(transaction=True)
+def test_the_groups_of_roles_come_back(command: str, options: dict[str, Any]) -> None:
+    Group.objects.filter(name=Role.VIEWER).delete()
+    call_command(command, interactive=False, verbosity=0, **options)
+    assert {*Group.objects.values_list("name", flat=True)} == {*Role}
 
 
 def test_a_superuser_is_admin_and_an_inactive_user_nothing(person: People) -> None:
