@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from kombu.transport.memory import Channel
 
 from allocator import snapshots
 from web.doors import Role
@@ -44,3 +45,9 @@ def _no_snapshot_of_another_test() -> Iterator[None]:
     snapshots.forget()
     yield
     snapshots.forget()
+
+
+@pytest.fixture(autouse=True)
+def _no_message_of_another_test() -> Iterator[None]:
+    yield
+    Channel.queues.clear()
