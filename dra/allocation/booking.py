@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
@@ -71,6 +72,13 @@ class Bookings:
         """Shareable devices whose counters count as drawn although nobody has a share."""
         self._used: dict[DeviceID, Usage] = {}
 
+    def fresh(self) -> Bookings:
+        """The same before anything was picked."""
+        new = copy.copy(self)
+        new.counters = self.counters.fresh()
+        new.picked, new.shared, new.marked = {}, {}, set()
+        return new
+
     # --- what the cluster's claims hold --------------------------------------
 
     def holders(self, candidate: Candidate) -> tuple[Holder, ...]:
@@ -134,6 +142,26 @@ class Bookings:
         if not ours:
             return share.fits(used)
         return share.fits(used, _total(ours))
+
+    def times(self, asks: Collection[Ask], candidate: Candidate) -> int:
+        """How often requests of one claim can have the device now, at most.
+
+        Each of them has it once; capacity left aside, nothing limits a shareable one.
+        """
+        if not self.is_shareable(candidate):
+            return 1
+        least: dict[str, int] = {}
+        left: dict[str, int] = {}
+        ours = _total(self.shared.get(candidate.id, ()))
+        used = self.used(candidate)
+        for ask in asks:
+            share = share_of(ask, candidate)
+            for name, amount in ({} if share is None else share.amounts).items():
+                assert share is not None
+                least[name] = min(amount.nanos, least.get(name, amount.nanos))
+                left[name] = share.totals[name] - used.get(name, 0) - ours.get(name, 0)
+        limits = [left[name] // amount for name, amount in least.items() if amount > 0]
+        return max(0, min([len(asks), *limits]))
 
     def is_kept_away(self, ask: Ask, candidate: Candidate) -> bool:
         """Whether a taint, its own or a rule's, prevents this request's use."""

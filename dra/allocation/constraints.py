@@ -7,14 +7,18 @@ up again (``remove``, always the last one added that it applies to).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from dra.allocation.derived import derived_attribute
+from dra.allocation.features import Features
 from dra.allocation.quirks import Quirk
-from dra.allocation.request import Ask
+from dra.allocation.request import Ask, Plan
 from dra.allocation.views import Candidate
 from dra.objects import Constraint, Device, DeviceAttribute
+
+type Value = tuple[str, object]
+"""One value of an attribute, with its type."""
 
 
 class Values(NamedTuple):
@@ -22,6 +26,9 @@ class Values(NamedTuple):
 
     type: str
     members: frozenset[object]
+
+    def each(self) -> frozenset[Value]:
+        return frozenset((self.type, member) for member in self.members)
 
 
 class Rule(Protocol):
@@ -36,9 +43,18 @@ class Rule(Protocol):
 
 
 def make_rules(
+    plan: Plan, features: Features, quirks: Collection[Quirk]
+) -> list[tuple[Rule, ...]]:
+    """The rules of each claim in their order, for a search that begins."""
+    lists = features.list_type_attributes
+    return [
+        _rules(claim.constraints, lists=lists, quirks=quirks) for claim in plan.claims
+    ]
+
+
+def _rules(
     constraints: Sequence[Constraint], *, lists: bool, quirks: Collection[Quirk]
 ) -> tuple[Rule, ...]:
-    """The rules of one claim, in its order; ``lists``: attributes may be lists."""
     rules: list[Rule] = []
     for constraint in constraints:
         names = frozenset(constraint.requests or ())
@@ -57,6 +73,20 @@ def make_rules(
                 else Distinct(names, name, lists=lists)
             )
     return tuple(rules)
+
+
+def concerns(constraint: Constraint, ask: Ask) -> bool:
+    """Whether a constraint applies to a request or the alternative of one."""
+    return _is_named(ask, constraint.requests or ())
+
+
+def is_constrained(ask: Ask, constraints: Iterable[Constraint]) -> bool:
+    """Whether one of the constraints applies to a request."""
+    return any(concerns(constraint, ask) for constraint in constraints)
+
+
+def _is_named(ask: Ask, names: Collection[str]) -> bool:
+    return not names or ask.parent in names or ask.result_name in names
 
 
 def find_attribute(device: Device, driver: str, name: str) -> DeviceAttribute | None:
@@ -124,11 +154,7 @@ class _Rule:
         self.attribute = attribute
 
     def applies(self, ask: Ask) -> bool:
-        return (
-            not self.requests
-            or ask.parent in self.requests
-            or ask.result_name in self.requests
-        )
+        return _is_named(ask, self.requests)
 
 
 class Match(_Rule):
@@ -160,10 +186,20 @@ class Match(_Rule):
     def state(self) -> Hashable:
         return (self.value,) if self.count else ()
 
-    def value_of(self, ask: Ask, candidate: Candidate) -> tuple[str, object] | None:
-        """The scalar that is compared; None for a device without one."""
+    def values_of(self, ask: Ask, candidate: Candidate) -> frozenset[Value]:
+        """The scalar that is compared, as a set; empty for a device without one.
+
+        Such a device can be the only one if it has the attribute at all.
+        """
         found = attribute_for(ask, candidate, self.attribute, lists=False)
-        return None if found is None else scalar(found)
+        value = None if found is None else scalar(found)
+        return frozenset() if value is None else frozenset({value})
+
+    def narrowed(self) -> frozenset[Value] | None:
+        """What devices to come may agree on; None while there is no device yet."""
+        if not self.count:
+            return None
+        return frozenset() if self.value is None else frozenset({self.value})
 
 
 class MatchLists(_Rule):
@@ -204,6 +240,16 @@ class MatchLists(_Rule):
     def state(self) -> Hashable:
         return self.common[-1] if self.common else None
 
+    def values_of(self, ask: Ask, candidate: Candidate) -> frozenset[Value]:
+        """The values of which one has to be common; empty for a device without any."""
+        found = attribute_for(ask, candidate, self.attribute, lists=True)
+        values = None if found is None else value_set(found)
+        return frozenset() if values is None else values.each()
+
+    def narrowed(self) -> frozenset[Value] | None:
+        """As in :class:`Match`."""
+        return self.common[-1].each() if self.common else None
+
 
 class Distinct(_Rule):
     """No two devices have a value in common; different types never do."""
@@ -230,6 +276,18 @@ class Distinct(_Rule):
 
     def state(self) -> Hashable:
         return frozenset(self.taken)
+
+    def held(self) -> Collection[Values]:
+        """The values of the devices so far."""
+        return self.taken
+
+    def values_of(self, ask: Ask, candidate: Candidate) -> frozenset[Value]:
+        """The values that no other device may have, :data:`ALONE` for a device that
+        can only be the first one; empty for one that cannot be had."""
+        values = self._values(ask, candidate)
+        if values is None:
+            return frozenset()
+        return frozenset({ALONE}) if values is _NO_VALUE else values.each()
 
     def _values(self, ask: Ask, candidate: Candidate) -> Values | None:
         found = attribute_for(ask, candidate, self.attribute, lists=self.lists)
@@ -270,7 +328,11 @@ class ForgetfulDistinct(Distinct):
     def state(self) -> Hashable:
         return frozenset(self.last.items())
 
+    def held(self) -> Collection[Values]:
+        return self.last.values()
 
+
+ALONE: Final[Value] = ("", None)
 _NO_VALUE = Values("", frozenset())
 """An attribute without a value, or a list when lists are off: alone or not at all."""
 

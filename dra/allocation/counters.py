@@ -6,6 +6,7 @@ search has booked since (allocator.md section 8).
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from dra.allocation.amounts import read_quantity
@@ -53,6 +54,11 @@ class PoolBook:
                 return False
         return True
 
+    def left(self, counter: Counter) -> int | None:
+        """What can still be booked of a counter; None when it is not limited."""
+        available = self.available.get(counter)
+        return None if available is None else available - self.booked.get(counter, 0)
+
     def agrees(self, groups: Mapping[str, Groups]) -> bool:
         """Whether the groups go with those of every device on the same set."""
         return all(_share_one([*self.groups.get(s, ()), g]) for s, g in groups.items())
@@ -97,24 +103,36 @@ class CounterBook:
         self.overcommit_blocks = Quirk.OVERCOMMIT_BLOCKS_POOL in quirks
         self.books: dict[object, PoolBook] = {}
 
+    def fresh(self) -> CounterBook:
+        """The same with all books still closed."""
+        new = copy.copy(self)
+        new.books = {}
+        return new
+
+    def are_mixed(self, candidates: Iterable[Candidate]) -> bool:
+        """Whether pools have one book, that of the one which needs it first."""
+        if not self.by_name or len({key.name for key in self.pools}) == len(self.pools):
+            return False
+        return any(candidate.device.consumes_counters for candidate in candidates)
+
     def book(self, candidate: Candidate) -> bool:
         """Book what the device draws; False, and nothing booked, when it cannot be."""
         if not self.fits(candidate):
             return False
-        book = self._book_of(candidate)
+        book = self.book_of(candidate)
         book.book(charge_of(candidate), self._groups(candidate))
         return True
 
     def fits(self, candidate: Candidate) -> bool:
         """Whether what the device draws can be booked."""
-        book = self._book_of(candidate)
+        book = self.book_of(candidate)
         return book.fits(
             charge_of(candidate), overcommit_blocks=self.overcommit_blocks
         ) and book.agrees(self._groups(candidate))
 
     def shortage(self, candidate: Candidate) -> dict[Counter, int]:
         """What the device's counters lack for it now, in nano units by counter."""
-        book = self._book_of(candidate)
+        book = self.book_of(candidate)
         lacking = {}
         for counter, amount in charge_of(candidate).items():
             available = book.available.get(counter)
@@ -125,10 +143,11 @@ class CounterBook:
         return lacking
 
     def give_back(self, candidate: Candidate) -> None:
-        book = self._book_of(candidate)
+        book = self.book_of(candidate)
         book.give_back(charge_of(candidate), self._groups(candidate))
 
-    def _book_of(self, candidate: Candidate) -> PoolBook:
+    def book_of(self, candidate: Candidate) -> PoolBook:
+        """The book of the device's pool."""
         device = candidate.id
         key: object = device.pool if self.by_name else (device.driver, device.pool)
         book = self.books.get(key)

@@ -12,7 +12,12 @@ import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from dra.allocation.constraints import Values, attribute_for, value_set
+from dra.allocation.constraints import (
+    Values,
+    attribute_for,
+    concerns,
+    value_set,
+)
 from dra.allocation.errors import AllocationError
 from dra.allocation.request import Ask, ClaimPlan
 from dra.allocation.search import Search
@@ -182,12 +187,6 @@ def availability(search: Search, ask: Ask, candidate: Candidate) -> Standing:
     except (AllocationError, NotSupportedError):
         return Standing.FAILING
     return Standing.FREE
-
-
-def concerns(constraint: Constraint, ask: Ask) -> bool:
-    """Whether a constraint applies to a request or the alternative of one."""
-    names = constraint.requests
-    return not names or ask.parent in names or ask.result_name in names
 
 
 def _limit(

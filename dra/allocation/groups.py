@@ -114,7 +114,7 @@ class Grouping:
     ) -> None:
         self.table = snapshot.devices(lists=features.list_type_attributes)
         self.plan = plan
-        self.asks = [a for c in plan.claims for r in c.requests for a in r.alternatives]
+        self.asks = plan.asks
         facts = _Facts(snapshot, self.table, self.asks, plan, features, closely)
         key = (_shape(plan), features, frozenset(quirks), closely)
         self.known = _known_answers(key, facts.anchors)

@@ -7,37 +7,32 @@ found for a request, the choices that had no part in that need no second look:
 the search goes back to the latest one that had. And a state from which everything
 was tried in vain is remembered, whichever equal devices led to it.
 
-Both need a search that leaves no traces and raises no errors: with a quirk that
-keeps bookings, a selector that fails on some device, or a request for all
-devices under a constraint, the reference's answer depends on every step it
-makes, and :func:`insight_into` says None.
+All this needs a search of which nothing fails on any device and that leaves no traces
+(``traces.py``): else what the reference says depends on every step it makes.
+
+A request for all devices under a constraint is loud: it ends the search with an error
+when a device of it does not go with what was taken before. Nothing is skipped that
+leads to one.
 """
 
 from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from dra.allocation.booking import Bookings, Pick
-from dra.allocation.constraints import Rule, attribute_for, find_attribute, value_set
+from dra.allocation.choices import Frame
+from dra.allocation.constraints import Rule, find_attribute, value_set
 from dra.allocation.counters import charge_of, groups_of
-from dra.allocation.derived import derived_attribute
-from dra.allocation.errors import AllocationError
 from dra.allocation.matching import Matcher
-from dra.allocation.quirks import Quirk
 from dra.allocation.request import Ask, Plan
+from dra.allocation.traces import derived_values, loud_asks
 from dra.allocation.views import Candidate
-from dra.errors import NotSupportedError
 from dra.names import DeviceID
 from dra.objects import Constraint
-
-LEAVING_TRACES = frozenset(
-    {Quirk.COUNTERS_STAY_BOOKED, Quirk.SHARED_COUNTERS_KEPT, Quirk.SHARE_MARK_KEPT}
-)
-
 
 MOST_STATES = 200_000
 """Failed states that are remembered in one search."""
@@ -46,51 +41,38 @@ MOST_STATES = 200_000
 class Insight:
     """What the search may know about its candidates, and who stands in whose way.
 
-    Choices are named by their depth in the search's stack.
+    ``possible`` has, per request, the places in ``order`` of the devices that it could
+    get at best. Choices are named by their depth in the search's stack.
     """
 
     def __init__(
         self,
-        asks: Sequence[Ask],
-        constraints: Sequence[Sequence[Constraint]],
+        plan: Plan,
         rules: Sequence[Sequence[Rule]],
         matcher: Matcher,
         bookings: Bookings,
+        order: Sequence[Candidate],
+        possible: Mapping[Ask, Sequence[int]],
     ) -> None:
-        self.asks = asks
+        self.plan = plan
+        self.asks = plan.asks
+        self.loud = loud_asks(plan)
         self.attributes = sorted(
-            {_attribute(c) for of_claim in constraints for c in of_claim}
+            {_attribute(c) for claim in plan.claims for c in claim.constraints}
         )
         self.rules = rules
         self.matcher = matcher
         self.bookings = bookings
-        self.possible: dict[Ask, list[int]] = {}
+        self.possible = possible
         self.signatures: dict[DeviceID, Hashable] = {}
         self.takers: dict[DeviceID, list[int]] = {}
         self.charged: list[int] = []
         self.of_claim: dict[int, list[int]] = {}
-        self.order: Sequence[Candidate] = ()
+        self.order = order
         self.failed: set[Hashable] = set()
         """States from which there is no solution."""
 
     # --- enough devices -------------------------------------------------------
-
-    def survey(self, candidates: Sequence[Candidate]) -> None:
-        """Note which devices each request could get at best.
-
-        To be called while the search holds nothing; ``candidates`` in order.
-        """
-        self.order = candidates
-        bookings = self.bookings
-        for ask in self.asks:
-            self.possible[ask] = [
-                position
-                for position, candidate in enumerate(candidates)
-                if bookings.is_free(ask, candidate)
-                and self.matcher.selectable(ask, candidate)
-                and bookings.has_room(ask, candidate)
-                and not bookings.is_kept_away(ask, candidate)
-            ]
 
     def are_left(self, ask: Ask, count: int, start: int) -> bool:
         """Whether ``count`` devices from the place ``start`` on could do at best."""
@@ -100,7 +82,12 @@ class Insight:
     # --- equal devices --------------------------------------------------------
 
     def signature(self, candidate: Candidate) -> Hashable:
-        """Equal for devices between which nothing in this question tells."""
+        """Equal for devices between which nothing in this question tells.
+
+        Their order does where a loud request may come to one before the other.
+        """
+        if self.loud:
+            return candidate.id
         found = self.signatures.get(candidate.id)
         if found is None:
             found = self.signatures[candidate.id] = tuple(self._traits(candidate))
@@ -108,6 +95,14 @@ class Insight:
 
     def is_untouched(self, candidate: Candidate) -> bool:
         return not self.takers.get(candidate.id)
+
+    def led_nowhere(self, frame: Frame, candidate: Candidate) -> bool:
+        """Whether a device of the same kind was tried in vain for this choice."""
+        return (
+            bool(frame.hopeless)
+            and self.is_untouched(candidate)
+            and self.signature(candidate) in frame.hopeless
+        )
 
     def _traits(self, candidate: Candidate) -> Iterator[Hashable]:
         bookings, device = self.bookings, candidate.device
@@ -119,7 +114,7 @@ class Insight:
             yield None if found is None else (value_set(found),)
         for ask in self.asks:
             if ask.derived and self.matcher.selectable(ask, candidate):
-                yield _derived_values(ask, candidate, lists=self.matcher.lists)
+                yield derived_values(ask, candidate, lists=self.matcher.lists)
         yield bookings.is_dedicated(candidate)
         yield bookings.is_held(candidate)
         if bookings.sharing:
@@ -163,6 +158,19 @@ class Insight:
     def remember_failure(self, state: Hashable) -> None:
         if len(self.failed) < MOST_STATES:
             self.failed.add(state)
+
+    # --- loud requests ---
+
+    def is_loud(self, frame: Frame) -> bool:
+        """Whether a choice is the next device of a loud request."""
+        return frame.at.ask in self.loud
+
+    def may_get_loud(self, frame: Frame) -> bool:
+        """Whether one of several alternatives is loud, tried already or not."""
+        at = frame.at
+        return frame.options == "alternatives" and not self.loud.isdisjoint(
+            self.plan.claims[at.claim].requests[at.request].alternatives
+        )
 
     # --- blame ----------------------------------------------------------------
 
@@ -209,81 +217,6 @@ def _how(pick: Pick, claim: int) -> Hashable:
     if share is not None:
         amounts = tuple(sorted((n, q.nanos) for n, q in share.amounts.items()))
     return pick.ask.claim_index == claim, pick.ask.admin, amounts
-
-
-def insight_into(
-    plan: Plan,
-    candidates: Collection[Candidate],
-    rules: Sequence[Sequence[Rule]],
-    matcher: Matcher,
-    bookings: Bookings,
-    quirks: Collection[Quirk],
-) -> Insight | None:
-    """The insight into a search, None where skipping could change its answer."""
-    asks = [a for c in plan.claims for r in c.requests for a in r.alternatives]
-    if LEAVING_TRACES & set(quirks) and any(
-        c.device.consumes_counters
-        or (bookings.is_shareable(c) and not c.device.capacity)
-        for c in candidates
-    ):
-        return None
-    if any(a.everything and plan.claims[a.claim_index].constraints for a in asks):
-        return None
-    try:
-        for ask in asks:
-            for candidate in candidates:
-                bookings.has_room(ask, candidate)
-                if matcher.selectable(ask, candidate):
-                    _derived_values(ask, candidate, lists=matcher.lists)
-    except (AllocationError, NotSupportedError):
-        return None
-    if Quirk.MATCH_STAYS_NARROW in quirks and matcher.lists:
-        return None
-    if Quirk.DISTINCT_FORGETS in quirks and _may_forget(plan, candidates, matcher):
-        return None
-    constraints = [claim.constraints for claim in plan.claims]
-    return Insight(asks, constraints, rules, matcher, bookings)
-
-
-def _may_forget(
-    plan: Plan, candidates: Collection[Candidate], matcher: Matcher
-) -> bool:
-    """Whether a request could hold two devices that a distinctAttribute looks at."""
-    for claim in plan.claims:
-        names = [
-            c.distinct_attribute
-            for c in claim.constraints
-            if c.match_attribute is None and c.distinct_attribute is not None
-        ]
-        for request in claim.requests:
-            for ask in request.alternatives:
-                if ask.count < 2 and not ask.everything:
-                    continue
-                for name in names:
-                    if _holders(ask, name, candidates, matcher) > 1:
-                        return True
-    return False
-
-
-def _holders(
-    ask: Ask, name: str, candidates: Iterable[Candidate], matcher: Matcher
-) -> int:
-    return sum(
-        matcher.selectable(ask, c)
-        and attribute_for(ask, c, name, lists=matcher.lists) is not None
-        for c in candidates
-    )
-
-
-def _derived_values(ask: Ask, candidate: Candidate, *, lists: bool) -> Hashable:
-    """What the request derives from a device that its selectors select.
-
-    Raises AllocationError.
-    """
-    found = [
-        derived_attribute(ask, candidate, name, lists=lists) for name in ask.derived
-    ]
-    return tuple(None if a is None else value_set(a) for a in found)
 
 
 def _attribute(constraint: Constraint) -> str:

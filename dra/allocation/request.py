@@ -99,6 +99,11 @@ class Plan:
     claims: tuple[ClaimPlan, ...]
     problem: AllocationError | None = None
 
+    @property
+    def asks(self) -> list[Ask]:
+        """Every alternative of every request, in order."""
+        return [a for c in self.claims for r in c.requests for a in r.alternatives]
+
 
 def make_plan(
     claims: Sequence[ResourceClaim],

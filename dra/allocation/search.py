@@ -12,16 +12,17 @@ from collections.abc import Collection, Iterator, Sequence
 
 from dra.allocation.booking import Bookings
 from dra.allocation.choices import Frame, Place, Solution
-from dra.allocation.constraints import Rule, make_rules
+from dra.allocation.constraints import make_rules
 from dra.allocation.demand import Demand
 from dra.allocation.errors import AllocationError
 from dra.allocation.features import Features
 from dra.allocation.matching import Matcher
 from dra.allocation.metering import Meter
-from dra.allocation.outlook import Outlook
-from dra.allocation.pruning import Insight, insight_into
+from dra.allocation.outlook import Outlook, is_in_vain, possible_places
+from dra.allocation.pruning import Insight
 from dra.allocation.quirks import Quirk
 from dra.allocation.request import MAX_RESULTS, Ask, Plan
+from dra.allocation.traces import leaves_traces, may_fail
 from dra.allocation.views import Candidate, view_of
 from dra.node_pools import NodePool
 
@@ -52,15 +53,8 @@ class Search:
         self.views = [
             view_of(piece) for pool in pools if pool.usable for piece in pool.slices
         ]
-        self.rules: list[tuple[Rule, ...]] = [
-            make_rules(
-                claim.constraints,
-                lists=features.list_type_attributes,
-                quirks=quirks,
-            )
-            for claim in plan.claims
-        ]
         self.quirks = quirks
+        self.rules = make_rules(plan, features, quirks)
         self.insight: Insight | None = None
         self.outlook: Outlook | None = None
         self.next_look = 0
@@ -86,8 +80,9 @@ class Search:
         while at is not None:
             if self.meter.steps > patience:
                 patience = sys.maxsize
-                if self._gain_insight(stack):
-                    at = Place()
+                at = self._reconsider(at, stack)
+                if at is None:
+                    break
             at = self._skip_finished(at)
             if at.claim == len(self.plan.claims):
                 return self._solution(stack)
@@ -97,8 +92,7 @@ class Search:
 
     def _patience(self) -> int:
         devices = sum(len(view.candidates) for view in self.views)
-        asks = sum(len(r.alternatives) for c in self.plan.claims for r in c.requests)
-        return min(PATIENCE, max(100, 2 * devices * asks))
+        return min(PATIENCE, max(100, 2 * devices * len(self.plan.asks)))
 
     def _go_on(self, stack: list[Frame]) -> Place | None:
         """From the latest choice that can be made otherwise; None: no more."""
@@ -137,37 +131,56 @@ class Search:
                 self._undo(frame)
 
     def _jump(self, stack: list[Frame], blame: set[int]) -> None:
-        """Back to the latest choice that had a part in a failure."""
+        """Back to the latest choice that had a part in a failure.
+
+        Or with which there may be an error instead: a loud alternative, any before a
+        loud request.
+        """
+        insight = self.insight
+        assert insight is not None
         while stack and stack[-1].depth not in blame:
+            if insight.may_get_loud(stack[-1]):
+                break
             skipped = stack.pop()
             if skipped.pick is not None:
                 self._undo(skipped)
+            if insight.is_loud(skipped):
+                blame = set(range(skipped.depth))
         if stack:
             stack[-1].blame |= blame - {stack[-1].depth}
 
-    def _gain_insight(self, stack: list[Frame]) -> bool:
-        """Begin again with insight if the question allows it."""
-        candidates = [c for view in self.views for c in view.candidates]
-        insight = insight_into(
-            self.plan,
-            candidates,
-            self.rules,
-            self.matcher,
-            self.bookings,
-            self.quirks,
-        )
-        if insight is None:
-            return False
+    def _reconsider(self, at: Place, stack: list[Frame]) -> Place | None:
+        """Where to go on when the search takes long.
+
+        Nowhere if counts rule out that anything is found, from the start if insight
+        into the question may be had, else from ``at`` as before.
+        """
+        order = [c for view in self.views for c in view.candidates]
+        fresh = self.bookings.fresh()
+        if fresh.counters.are_mixed(order) or may_fail(
+            self.plan, order, self.matcher, fresh
+        ):
+            return at
+        possible = possible_places(self.plan, order, self.matcher, fresh)
+        rules = make_rules(self.plan, self.features, self.quirks)
+        in_vain = is_in_vain(self.plan, rules, possible, order, fresh)
+        if not in_vain and leaves_traces(
+            self.plan, order, self.matcher, fresh, self.quirks
+        ):
+            return at
         while stack:
             frame = stack.pop()
             if frame.pick is not None:
                 self._undo(frame)
-        insight.survey(candidates)
-        self.insight = insight
-        self.outlook = Outlook(
-            self.plan, self.rules, insight.possible, candidates, self.bookings
+        if in_vain:
+            return None
+        self.insight = Insight(
+            self.plan, self.rules, self.matcher, self.bookings, order, possible
         )
-        return True
+        self.outlook = Outlook(
+            self.plan, self.rules, possible, order, self.bookings, self.insight.loud
+        )
+        return Place()
 
     def _skip_finished(self, at: Place) -> Place:
         """The next place where something has to be chosen."""
@@ -205,7 +218,11 @@ class Search:
             options = "none"
         else:
             options = "the one" if ask.everything else "devices"
-            if options == "devices" and self._too_few(ask, needed, at.start):
+            if (
+                options == "devices"
+                and self.insight is not None
+                and not self.insight.are_left(ask, needed, at.start)
+            ):
                 options = "none"
         frame = Frame(at, options, depth)
         frame.exceeded = int(too_many)
@@ -215,6 +232,8 @@ class Search:
                 for f in stack
                 if f.at.claim == at.claim and f.at.request == at.request
             )
+            if self.insight.is_loud(frame):
+                frame.blame.update(range(depth))
             if options != "none":
                 self._compare(frame, stack)
         return frame
@@ -243,13 +262,8 @@ class Search:
         assert outlook is not None
         if self.meter.steps < self.next_look:
             return False
-        self.next_look = self.meter.steps + outlook.cost // 16
+        self.next_look = self.meter.steps + outlook.cost
         return outlook.is_hopeless(at.claim, at.request, at.ask, at.device, at.start)
-
-    def _too_few(self, ask: Ask, needed: int, start: int) -> bool:
-        return self.insight is not None and not self.insight.are_left(
-            ask, needed, start
-        )
 
     def _advance(self, frame: Frame) -> Place | None:
         """Make the next choice of a frame, undoing the last; None: no more."""
@@ -294,7 +308,7 @@ class Search:
         insight = self.insight
         for position, candidate, table in self._candidates(ask, frame.next or at.start):
             self.meter.tick()
-            if insight is not None and self._is_hopeless(frame, candidate):
+            if insight is not None and insight.led_nowhere(frame, candidate):
                 continue
             if self._may_take(ask, candidate, table) and self._take(
                 frame, ask, candidate
@@ -310,16 +324,6 @@ class Search:
             self.bookings.is_free(ask, candidate)
             and self.matcher.selectable(ask, candidate, table)
             and self.bookings.has_room(ask, candidate)
-        )
-
-    def _is_hopeless(self, frame: Frame, candidate: Candidate) -> bool:
-        """Whether a device of the same kind led nowhere from here."""
-        insight = self.insight
-        assert insight is not None
-        return (
-            bool(frame.hopeless)
-            and insight.is_untouched(candidate)
-            and insight.signature(candidate) in frame.hopeless
         )
 
     def _candidates(

@@ -16,13 +16,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dra.allocation.constraints import scalar
+from dra.allocation.constraints import concerns, scalar
 from dra.allocation.counts import (
     Counts,
     Limit,
     Standing,
     availability,
-    concerns,
     standing_of,
 )
 from dra.allocation.errors import AllocationError

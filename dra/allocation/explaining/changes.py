@@ -13,7 +13,8 @@ from typing import Any, Final
 import numpy as np
 from msgspec.structs import replace
 
-from dra.allocation.counts import Standing, concerns
+from dra.allocation.constraints import concerns
+from dra.allocation.counts import Standing
 from dra.allocation.explaining.funnel import (
     outcomes_of,
     program_of,

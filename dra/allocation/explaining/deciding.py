@@ -18,7 +18,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dra.allocation.counts import Standing, concerns
+from dra.allocation.constraints import concerns
+from dra.allocation.counts import Standing
 from dra.allocation.explaining.census import Census, NotCountable
 from dra.allocation.explaining.likeness import likeness_of
 from dra.allocation.explaining.plain import plain_nodes

@@ -30,7 +30,7 @@ def _not_asked_for(question: Question) -> set[Quirk]:
     """Quirks of something that claims do not ask for, or that is switched off."""
     plan, features = question.plan, question.features
     constraints = [c for claim in plan.claims for c in claim.constraints]
-    asks = [a for c in plan.claims for r in c.requests for a in r.alternatives]
+    asks = plan.asks
     found: set[Quirk] = set()
     if not question.classic:
         found.add(Quirk.CLASSIC_ALLOCATOR)

@@ -10,7 +10,6 @@ from dra.allocation import (
     AllocationError,
     Budget,
     DoesNotFit,
-    Features,
     Fits,
     GaveUp,
     place,
@@ -30,8 +29,6 @@ from tests.dra.allocation.world import (
 )
 from tests.dra.builders import (
     claim,
-    consumes,
-    counter_set,
     device,
     node,
     piece,
@@ -278,20 +275,26 @@ def test_a_search_that_uses_up_its_steps_is_undecided():
 
 
 def test_a_search_stops_when_it_is_told_to():
-    # Counters that stay booked, as in 1.36, leave the search no short cuts.
-    world, claim_ = hard()
-    drawing = device("part", consumesCounters=[consumes("set", memory="1")])
-    counted = [
-        piece("s", pool="q", of=2, sharedCounters=[counter_set("set", memory="8")]),
-        piece("t", drawing, pool="q", of=2, driver="parts.example.com"),
+    # A distinctAttribute that forgets, as in 1.36, leaves the search no short cuts, and
+    # counts do not show that the constraints exclude each other.
+    parts = [
+        device(
+            f"g{i}",
+            attributes={"a": {"int": i % 5}, "b": {"int": i % 6}, "c": {"int": i % 7}},
+        )
+        for i in range(32)
     ]
-    counted[0]["spec"]["driver"] = "parts.example.com"
+    claim_ = wanted(
+        exactly("r", 2),
+        exactly("s", 3),
+        exactly("t", 3),
+        constraints=[match("a", "r", "s"), match("b", "s", "t"), distinct("c")],
+    )
     asked = itertools.count()
 
     got = place(
-        world.edit(add=counted),
+        cluster(devices(*parts)),
         [claim_],
-        features=Features.preset("1.36"),
         quirks="1.36",
         budget=Budget(stop=lambda: next(asked) > 1),
     )
