@@ -16,8 +16,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from bench.clusters import DRIVER, ONE_GPU, node_name, objects
-from bench.engine import figure, timed
-from bench.table import show
+from bench.table import figure, show, timed
 from dra.audits import Auditor
 from dra.names import ObjectKey
 from dra.objects import Base

@@ -10,7 +10,6 @@ machines differ, so take the ratio as the order of magnitude.
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
 from collections.abc import Callable
@@ -18,8 +17,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bench.clusters import CLAIMS, DRIVER, ONE_GPU, claim, held, objects
-from bench.table import Figure, milliseconds, peak_megabytes, show
+from bench import hopeless
+from bench.clusters import CLAIMS, ONE_GPU, claim, held, objects
+from bench.table import NO_COMPARISON, Figure, figure, milliseconds, show, timed
 from dra.allocation import Features, Fits, allocate, place
 from dra.allocation.explaining import explain
 from dra.allocation.groups import forget_answers
@@ -48,20 +48,6 @@ ALL_NODES: Final = {
 """Seconds of the reference on 5,000 nodes."""
 CUT_NODES: Final = {"one 3g": 12.8, "3g + 2g + 2 × 1g of one GPU": 12.0}
 """Seconds on 100 nodes of cut GPUs."""
-_QUOTED: Final = "the reference, quoted"
-_NO_COMPARISON: Final = float("nan")
-
-
-def figure(
-    what: str, ours: float, against: float = _NO_COMPARISON, versus: str = _QUOTED
-) -> Figure:
-    if math.isnan(against):
-        versus = "-"
-    return Figure(what, ours, against, versus, peak_megabytes())
-
-
-def timed(work: Callable[[], object]) -> float:
-    return milliseconds(work, times=1, warm=0)
 
 
 def main() -> None:
@@ -75,7 +61,9 @@ def main() -> None:
     figures += next_snapshots(snapshot)
     if kind == "gpu":
         figures += placing(snapshot)
-        figures.append(hopeless())
+        figures.append(hopeless.matched())
+    if kind == "mig":
+        figures += hopeless.cut(snapshot, names[-1])
     figures += reasons(kind, snapshot, names)
     show(
         f"{nodes:,} nodes of kind {kind}, {len(snapshot.devices()):,} devices", figures
@@ -105,7 +93,7 @@ def one_node(kind: str, snapshot: Snapshot, name: str) -> list[Figure]:
 
         spent = milliseconds(work, times=50, warm=5)
         found.append(
-            figure(f"one node: {what}", spent, ONE_NODE.get(what, _NO_COMPARISON))
+            figure(f"one node: {what}", spent, ONE_NODE.get(what, NO_COMPARISON))
         )
     return found
 
@@ -172,55 +160,6 @@ def placing(snapshot: Snapshot) -> list[Figure]:
             now = now.edit(add=[replace(wanted, status=status)])
 
     return [figure("place 1,000 claims one after another", timed(work))]
-
-
-def hopeless() -> Figure:
-    """8 of 24 equal devices under a constraint that nothing meets."""
-    groups = [
-        {"name": f"gpu-{n}", "attributes": {"group": {"int": 0}}} for n in range(24)
-    ]
-    pool = {"name": "n", "generation": 1, "resourceSliceCount": 1}
-
-    def piece(name: str, driver: str, devices: object) -> dict[str, object]:
-        spec = {"driver": driver, "nodeName": "n", "pool": pool, "devices": devices}
-        return {"kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec}
-
-    small = Snapshot.build(
-        [
-            {"kind": "Node", "metadata": {"name": "n"}},
-            {"kind": "DeviceClass", "metadata": {"name": "gpu.nvidia.com"}, "spec": {}},
-            piece("a", DRIVER, groups),
-            piece(
-                "b",
-                "nic.example.com",
-                [{"name": "nic", "attributes": {f"{DRIVER}/group": {"int": 1}}}],
-            ),
-        ]
-    )
-
-    def some(name: str, driver: str, count: int) -> dict[str, object]:
-        selector = {"cel": {"expression": f'device.driver == "{driver}"'}}
-        return {
-            "name": name,
-            "exactly": {
-                "deviceClassName": "gpu.nvidia.com",
-                "allocationMode": "ExactCount",
-                "count": count,
-                "selectors": [selector],
-            },
-        }
-
-    wanted = claim(
-        some("gpus", DRIVER, 8),
-        some("nic", "nic.example.com", 1),
-        constraints=[{"matchAttribute": f"{DRIVER}/group"}],
-    )
-
-    def work() -> None:
-        outcome = allocate(small, [wanted], "n", features=FEATURES, quirks="1.36")
-        assert not isinstance(outcome, Fits)
-
-    return figure("8 of 24 equal devices, impossible", milliseconds(work), 10_000.0)
 
 
 def reasons(kind: str, snapshot: Snapshot, names: list[str]) -> list[Figure]:

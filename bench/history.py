@@ -22,8 +22,7 @@ from django.db import connection
 
 from bench.audits import workloads
 from bench.clusters import DRIVER, objects
-from bench.engine import figure, timed
-from bench.table import show
+from bench.table import figure, show, timed
 
 START: Final = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 SAMPLES: Final = 20

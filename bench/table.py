@@ -8,6 +8,10 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
+
+_QUOTED: Final = "the reference, quoted"
+NO_COMPARISON: Final = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +41,23 @@ def milliseconds(work: Callable[[], object], *, times: int = 5, warm: int = 1) -
     return statistics.median(spent)
 
 
+def timed(work: Callable[[], object]) -> float:
+    """Milliseconds of one run."""
+    return milliseconds(work, times=1, warm=0)
+
+
 def peak_megabytes() -> float:
     """The largest resident size of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def figure(
+    what: str, ours: float, against: float = NO_COMPARISON, versus: str = _QUOTED
+) -> Figure:
+    """With the largest size of the process so far."""
+    if math.isnan(against):
+        versus = "-"
+    return Figure(what, ours, against, versus, peak_megabytes())
 
 
 def show(title: str, figures: list[Figure]) -> None:

@@ -14,8 +14,7 @@ import time
 from typing import Any
 
 from bench.clusters import DRIVER, ONE_GPU, claim, node_name, objects
-from bench.engine import figure, timed
-from bench.table import Figure, show
+from bench.table import Figure, figure, show, timed
 from dra.allocation.groups import forget_answers
 from dra.objects import write
 from dra.snapshot import Snapshot

@@ -92,7 +92,7 @@ class Search:
 
     def _patience(self) -> int:
         devices = sum(len(view.candidates) for view in self.views)
-        return min(PATIENCE, max(100, 2 * devices * len(self.plan.asks)))
+        return min(PATIENCE, max(100, devices * len(self.plan.asks) // 2))
 
     def _go_on(self, stack: list[Frame]) -> Place | None:
         """From the latest choice that can be made otherwise; None: no more."""
