@@ -166,10 +166,15 @@ def _relevant(pool: Pool, node: Node, features: PoolFeatures) -> list[ResourceSl
             shared.append(piece)
         elif spec.node_name == name:
             own.append(piece)
-    return [s for s in (*own, *shared) if _is_relevant(s, node, features)]
+    return [s for s in (*own, *shared) if is_relevant(s, node, features)]
 
 
-def _is_relevant(piece: ResourceSlice, node: Node, features: PoolFeatures) -> bool:
+def is_relevant(piece: ResourceSlice, node: Node, features: PoolFeatures) -> bool:
+    """Whether the allocator looks at a slice for ``node``.
+
+    Raises :class:`~dra.errors.SelectorError` naming the slice whose node selector
+    cannot be read.
+    """
     spec = piece.spec
     if not features.partitionable_devices and (
         spec.per_device_node_selection is not None or spec.shared_counters
