@@ -18,15 +18,21 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from asgiref.sync import sync_to_async
+from django.contrib.auth.decorators import login_not_required
 from django.db import close_old_connections
 from django.db.models import Max
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import aget_object_or_404
 from django.views.decorators.http import require_GET
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
 
 from allocator.models import FindingPass, RunTransition
 from inventory.models import Cluster, WatchState
+from web.api.authentication import TokenAuthentication
 from web.doors import role_of
+from web.problem_json import problem
+from web.tokens import role_with
 
 POLL_SECONDS = 1.0
 HEARTBEAT_SECONDS = 15.0
@@ -151,12 +157,32 @@ async def nudges(
         await asyncio.sleep(every)
 
 
+def _refusal(request: HttpRequest) -> HttpResponse | None:
+    """The answer to whoever may not listen; None for everybody with a role."""
+    try:
+        known = TokenAuthentication().authenticate(Request(request))
+    except AuthenticationFailed as failure:
+        return _not_signed_in(str(failure.detail))
+    if known is not None:
+        return None if role_with(known[1]) else HttpResponse(status=403)
+    if not request.user.is_authenticated:
+        return _not_signed_in("Sign in, or send an API token as Bearer.")
+    return None if role_of(request.user) else HttpResponse(status=403)
+
+
+def _not_signed_in(sentence: str) -> HttpResponse:
+    return problem(401, sentence, {"WWW-Authenticate": TokenAuthentication.keyword})
+
+
+@login_not_required  # it asks itself: tools have tokens, and no login page helps them
 @require_GET
-async def stream(request: HttpRequest, cluster: str) -> StreamingHttpResponse:
-    """``GET /events/<cluster>/?since=<mark>``: needs a login and the role viewer."""
-    user = await request.auser()
-    if await sync_to_async(role_of)(user) is None:
-        return StreamingHttpResponse(status=403)
+async def stream(
+    request: HttpRequest, cluster: str
+) -> StreamingHttpResponse | HttpResponse:
+    """``GET /events/<cluster>/?since=<mark>`` for the role viewer: a session, or an API
+    token as Bearer."""
+    if refused := await sync_to_async(_refusal)(request):
+        return refused
     found = await aget_object_or_404(Cluster, name=cluster)
     await sync_to_async(close_old_connections)()
     seen = request.headers.get("Last-Event-ID") or request.GET.get("since", "")

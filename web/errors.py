@@ -13,6 +13,7 @@ from django.template import loader
 from django.urls import Resolver404, reverse
 
 from web.doors import RoleMissing
+from web.problem_json import problem
 
 
 def bad_request(
@@ -42,6 +43,8 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """``Http404("sentence")`` shows its sentence; others a general one."""
+    if _of_the_api(request):
+        return problem(404, "There is nothing at this address; /api/v1/docs/ has all.")
     sentence = (
         "The object may have been deleted from the cluster meanwhile, or the address "
         "is mistyped. Search for its name above."
@@ -53,15 +56,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", {"sentence": sentence}, status=404)
 
 
-def server_error(
-    request: HttpRequest,  # noqa: ARG001  # Django's signature
-) -> HttpResponse:
-    return _plain(
-        500,
-        "The portal failed",
+def server_error(request: HttpRequest) -> HttpResponse:
+    sentence = (
         "This is a fault of the portal, not yours, and it is in its log. "
-        "Try again; if it stays, tell the administrator the address and the time.",
+        "Try again; if it stays, tell the administrator the address and the time."
     )
+    if _of_the_api(request):
+        return problem(500, sentence)
+    return _plain(500, "The portal failed", sentence)
 
 
 def csrf_failure(
@@ -74,6 +76,11 @@ def csrf_failure(
         "The form was opened before you signed in or out, or cookies are blocked. "
         "Go back, reload the page and send it again.",
     )
+
+
+def _of_the_api(request: HttpRequest) -> bool:
+    """Tools read problem details, and no pages."""
+    return request.path.startswith("/api/")
 
 
 def _plain(status: int, title: str, sentence: str) -> HttpResponse:

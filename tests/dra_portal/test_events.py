@@ -13,6 +13,8 @@ from django.test import AsyncClient
 
 from dra_portal.events import Mark, nudges
 from inventory.models import Cluster, WatchState
+from web import tokens
+from web.doors import Role
 
 
 async def collect(
@@ -99,6 +101,31 @@ def test_only_people_with_a_role_may_listen(
         client = AsyncClient()
         await client.aforce_login(user)
         answer = await client.get("/events/demo/")
+        await sync_to_async(connections.close_all)()
+        return answer.status_code
+
+    assert asyncio.run(ask()) == status
+
+
+@pytest.mark.parametrize(
+    ("role", "of_token", "status"),
+    [("viewer", True, 200), (None, True, 403), ("viewer", False, 401)],
+)
+def test_a_tool_listens_with_its_token(
+    role: str | None,
+    of_token: bool,
+    status: int,
+    watched: Cluster,
+    person: Callable[..., User],
+) -> None:
+    user = person("viewer")
+    _, secret = tokens.create(user=user, name="bell", role=Role.VIEWER)
+    if role is None:
+        user.groups.clear()
+
+    async def ask() -> int:
+        headers = {"authorization": f"Bearer {secret if of_token else 'drap_x'}"}
+        answer = await AsyncClient().get("/events/demo/", headers=headers)
         await sync_to_async(connections.close_all)()
         return answer.status_code
 

@@ -12,18 +12,7 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-TITLES = {
-    400: "The request is not valid",
-    401: "Not signed in",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Method not allowed",
-    406: "Not acceptable",
-    409: "Conflict",
-    413: "Too large",
-    415: "Unsupported media type",
-    429: "Too many requests",
-}
+from web.problem_json import CONTENT_TYPE, TITLES
 
 
 class Conflict(exceptions.APIException):
@@ -90,5 +79,5 @@ def problem_details(exc: Exception, context: dict[str, Any]) -> Response | None:
         body,
         status=exc.status_code,
         headers=headers,
-        content_type="application/problem+json",
+        content_type=CONTENT_TYPE,
     )
