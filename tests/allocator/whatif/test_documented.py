@@ -13,7 +13,13 @@ from django.test import Client
 from inventory.models import Cluster
 from tests.mirrored import mirror_demo
 
+SECTIONS = 5
 DOCUMENT = (Path(__file__).resolve().parents[3] / "docs/api.md").read_text("utf-8")
+TOLD = [
+    DOCUMENT.partition(f"\n**{number}. ")[2].partition(f"\n**{number + 1}. ")[0]
+    for number in range(1, SECTIONS + 1)
+]
+"""What is said about each."""
 EXAMPLES: list[dict[str, Any]] = [
     json.loads(text) for text in re.findall(r"```json\n(.*?)```", DOCUMENT, re.DOTALL)
 ]
@@ -32,11 +38,26 @@ def ask(client: Client, example: dict[str, Any], settings: Any) -> dict[str, Any
     assert answer.status_code == 200, answer.content
     result: dict[str, Any] = answer.json()["result"]
     assert result["complete"]
+    said = re.search(r'"([A-Z0-9][^"\n]+\bfit[^"\n]*|Class [^"\n]+)"', told(example))
+    assert said
+    at = 0
+    for piece in said[1].split("…"):
+        at = result["sentence"].index(piece.strip(), at)
     return result
 
 
+def told(example: dict[str, Any]) -> str:
+    return TOLD[EXAMPLES.index(example)]
+
+
+def changes(result: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Namespace → devices before and after."""
+    rows = result["difference"]["namespaces"]
+    return {row["name"]: (row["before"], row["after"]) for row in rows}
+
+
 def test_there_are_five() -> None:
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == SECTIONS
 
 
 def test_a_drain_moves_claims(
@@ -44,13 +65,20 @@ def test_a_drain_moves_claims(
 ) -> None:
     result = ask(browser, EXAMPLES[0], settings)
     assert {loss["node"] for loss in result["losses"]} == {"gpu-h100-01"}
+    before, after = changes(result)["research"]
+    assert f'"research", "before": {before}, "after": {after}' in told(EXAMPLES[0])
 
 
 def test_copies_say_what_stops_the_next(
     whole_demo: Cluster, browser: Client, settings: Any
 ) -> None:
-    (item,) = ask(browser, EXAMPLES[1], settings)["items"]
-    assert 0 < item["placed"] < item["copies"]
+    result = ask(browser, EXAMPLES[1], settings)
+    (item,) = result["items"]
+    said = told(EXAMPLES[1])
+    assert f'{{"placed": {item["placed"]}, "copies": 1000' in said
+    assert f'"name": "{item["asked"][0]["name"]}"' in said
+    offered = {one["sentence"] for one in item["explanation"]["relaxations"]}
+    assert {*re.findall(r'"sentence": "((?:Ask|Wait)[^"]+)"', said)} <= offered
     assert item["reason"]
     assert item["explanation"]["requests"][0]["request"] == "gpus"
 
@@ -78,4 +106,8 @@ def test_a_taint_evicts_and_a_release_frees(
     result = ask(browser, EXAMPLES[4], settings)
     assert {loss["reason"] for loss in result["losses"]} == {"evicted"}
     assert result["items"][0]["placed"] == 10
-    assert "research" in {row["name"] for row in result["difference"]["namespaces"]}
+    (research, none), (before, after) = (
+        changes(result)[name] for name in ("research", "team-a")
+    )
+    said = f"research goes from {research} devices to {none}, team-a from {before} to {after}."
+    assert said in told(EXAMPLES[4])
