@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -58,7 +57,7 @@ def sample(cluster: Cluster) -> int | None:
     sample before to the next one there is a gap.
     """
     at = timezone.now()
-    if not is_current(cluster, at):
+    if not is_current(cluster):
         storing.lose(cluster, at)
         return None
     return storing.keep(
@@ -66,7 +65,7 @@ def sample(cluster: Cluster) -> int | None:
     )
 
 
-def is_current(cluster: Cluster, now: datetime) -> bool:
+def is_current(cluster: Cluster) -> bool:
     """Whether the mirror shows what is: the watch lives, and those of its kinds too.
 
     A dump is what it was when it was read.
@@ -80,7 +79,7 @@ def is_current(cluster: Cluster, now: datetime) -> bool:
     if cluster.source == Source.DUMP:
         return all(watch.listed_at for watch in by_kind.values())
     live = all(watch.state == "live" for watch in by_kind.values())
-    return live and watch_lives(now)
+    return live and watch_lives()
 
 
 def count(snapshot: Snapshot, features: Features) -> dict[Key, Numbers]:

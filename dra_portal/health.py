@@ -16,8 +16,8 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from cluster.store import State
@@ -96,7 +96,7 @@ def _unmigrated() -> str:
 
 def _mirror() -> str:
     """How many clusters are not as current as a run would need them."""
-    oldest = timezone.now() - timedelta(seconds=settings.RUN_MIRROR_MAX_AGE)
+    oldest = Now() - timedelta(seconds=settings.RUN_MIRROR_MAX_AGE)
     silent = WatchState.objects.exclude(state__in=(State.STATIC, State.NOT_SERVED))
     old = {
         *WatchState.objects.exclude(state__in=_WELL).values_list("cluster", flat=True),

@@ -18,6 +18,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from allocator import snapshots
@@ -38,6 +39,7 @@ LEASE: Final = timedelta(minutes=3)
 """After which a look is taken for dead."""
 AGAIN: Final = timedelta(minutes=1)
 """When to look again although nothing has changed: some things are wrong by age."""
+_FREE: Final = Q(busy_until=None) | Q(busy_until__lte=Now())
 
 
 @dataclass
@@ -96,19 +98,19 @@ def update_findings(cluster_id: int) -> int:
 
 def due(passes: Any) -> Any:
     """Of a queryset of passes: those of clusters that have to be looked at now."""
-    now = timezone.now()
-    return passes.filter(Q(busy_until=None) | Q(busy_until__lte=now)).exclude(
-        Q(seq=F("cluster__seq")) & Q(due_at__gt=now)
+    return passes.filter(_FREE).exclude(
+        Q(seq=F("cluster__seq")) & Q(due_at__gt=timezone.now())
     )
 
 
 def _begin(cluster: Cluster) -> datetime | None:
-    """Until when the look may take; None: another one is under way."""
-    now = timezone.now()
-    until = now + LEASE
-    free = Q(busy_until=None) | Q(busy_until__lte=now)
-    mine = FindingPass.objects.filter(free, cluster=cluster).update(busy_until=until)
-    return until if mine else None
+    """Until when the look may take, by the database's clock; None: another one is under
+    way."""
+    passes = FindingPass.objects.filter(cluster=cluster)
+    with transaction.atomic():
+        if not passes.filter(_FREE).update(busy_until=Now() + LEASE):
+            return None
+        return passes.values_list("busy_until", flat=True).get()
 
 
 def _mine(cluster: Cluster, until: datetime) -> Any:

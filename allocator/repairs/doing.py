@@ -12,6 +12,7 @@ from typing import Any, Final
 import structlog
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
@@ -35,6 +36,8 @@ _LEASE: Final = timedelta(seconds=180)
 _OLD: Final = timedelta(seconds=30)
 _MOST: Final = 200
 _OURS: Final = Q(run=None, state=StepState.ASKED, action__in=BY_WORKERS)
+_DIED: Final = Q(busy_until__lt=Now())
+"""Steps whose worker has lost them, by the database's clock as everything about leases."""
 
 log = structlog.get_logger("allocator.repairs")
 
@@ -51,11 +54,9 @@ class _Result:
 
 def do_step(step_id: int) -> bool:
     """Do what was asked for; False when it is done, or another worker is on it."""
-    now = timezone.now()
-    free = Q(busy_until=None) | Q(busy_until__lt=now)
+    free = Q(busy_until=None) | _DIED
     mine = RepairStep.objects.filter(free, _OURS, pk=step_id)
-    until = now + _LEASE
-    if not mine.update(busy_until=until):
+    if not mine.update(busy_until=Now() + _LEASE):
         return False
     step = RepairStep.objects.select_related(
         "repair__cluster", "repair__finding__cluster"
@@ -81,8 +82,7 @@ def do_step(step_id: int) -> bool:
 
 def sweep_steps() -> int:
     """Tell the workers again of steps that nobody works on; how many."""
-    now = timezone.now()
-    free = Q(busy_until=None, at__lt=now - _OLD) | Q(busy_until__lt=now)
+    free = Q(busy_until=None, at__lt=Now() - _OLD) | _DIED
     waiting = RepairStep.objects.filter(free, _OURS)
     ids = list(waiting.order_by("pk").values_list("pk", flat=True)[:_MOST])
     return sum(tell_workers(step_id) for step_id in ids)

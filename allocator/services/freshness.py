@@ -16,9 +16,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
+from django.db.models import F, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from allocator.models import AllocationRun
@@ -109,8 +111,7 @@ def behind(cluster: Cluster) -> Stale | None:
 
 def claims_are_followed(cluster: Cluster) -> Stale | None:
     """None while the watch of claims is live, as far as its row tells."""
-    watch = WatchState.objects.filter(cluster=cluster, kind="ResourceClaim").first()
-    return _why_not("ResourceClaim", watch)
+    return _why_not("ResourceClaim", _watches(cluster, kind="ResourceClaim").first())
 
 
 def forget() -> None:
@@ -120,22 +121,30 @@ def forget() -> None:
         _asked.clear()
 
 
+def _watches(cluster: Cluster, **which: str) -> QuerySet[Any]:
+    """With ``silent``, the time since the last sign of life or None. The watch has written
+    it on another machine, so it is measured by the clock that both share, the database's.
+    """
+    watches = WatchState.objects.filter(cluster=cluster, **which)
+    return watches.annotate(silent=Now() - F("alive_at"))
+
+
 def _why_stale(cluster: Cluster, *, proof: bool) -> Stale | None:
-    watches = {w.kind: w for w in WatchState.objects.filter(cluster=cluster)}
+    watches = {w.kind: w for w in _watches(cluster)}
     for kind in _NEEDED:
         if (why := _why_not(kind, watches.get(kind))) is not None:
             return why
     if not proof or cluster.source == Source.DUMP:
         return None
-    alive_at = watches["ResourceClaim"].alive_at
-    silent = (timezone.now() - alive_at).total_seconds() if alive_at else 0.0
+    since = watches["ResourceClaim"].silent
+    silent = since.total_seconds() if since is not None else 0.0
     metrics.SNAPSHOT_AGE_SECONDS.observe(silent)
     if silent <= settings.RUN_SNAPSHOT_SECONDS:
         return None
     return _why_unproved(cluster, silent)
 
 
-def _why_not(kind: str, watch: WatchState | None) -> Stale | None:
+def _why_not(kind: str, watch: Any) -> Stale | None:
     if watch and kind == _OPTIONAL and watch.state == State.NOT_SERVED:
         return None
     if watch is None or watch.listed_at is None:
@@ -152,8 +161,8 @@ def _why_not(kind: str, watch: WatchState | None) -> Stale | None:
             "know what may be taken.",
             "See the cluster's page, and start again when the watch is live.",
         )
-    oldest = timezone.now() - timedelta(seconds=settings.RUN_MIRROR_MAX_AGE)
-    if watch.alive_at is None or watch.alive_at < oldest:
+    longest = timedelta(seconds=settings.RUN_MIRROR_MAX_AGE)
+    if watch.silent is None or watch.silent > longest:
         minutes = settings.RUN_MIRROR_MAX_AGE // 60
         return Stale(
             f"The watch of {kind} has shown no sign of life for {minutes} minutes, "

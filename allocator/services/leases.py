@@ -4,6 +4,9 @@ A task is delivered at least once, so two workers may hold the same run's id. Th
 lease lets one of them work; it is renewed at every step and ends by itself when the
 worker dies. Should a worker that was only slow wake up after its lease, its next ``move``
 or sign of life finds another name on the run, and it stops.
+
+When a lease begins and whether it is over goes by the database's clock: those of the
+workers' machines differ, and one that is fast would take a run from a living worker.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import threading
 import uuid
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,7 +26,8 @@ from django.conf import settings
 from django.db import Error as DBError
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import Case, F, Q, When
-from django.utils import timezone
+from django.db.models.expressions import CombinedExpression
+from django.db.models.functions import Now
 
 from allocator.choices import FINAL, OPEN, RunState
 from allocator.models import AllocationRun, RunTransition
@@ -35,6 +39,11 @@ DATABASE_AWAY: Final = (OperationalError, InterfaceError)
 _DATABASE_SECONDS: Final = 5.0
 NOBODYS: Final[dict[str, Any]] = {"worker": "", "lease_until": None}
 """Columns of a run that nobody works on: whoever is told of it next does."""
+OVER: Final = Q(lease_until__lt=Now())
+"""Runs whose worker has died, or has lost them."""
+_FREE: Final = Q(lease_until__isnull=True) | OVER
+LEFT: Final = F("lease_until") - Now()
+"""What is left of a lease, for those who come back when it is over."""
 _TAKEOVERS: Final = Case(
     When(lease_until__isnull=False, then=F("takeovers") + 1), default=F("takeovers")
 )
@@ -78,13 +87,12 @@ def take(run_id: UUID, worker: str) -> AllocationRun | None:
     Who gave it back has left no lease; a lease that ended is that of a worker that died,
     and counts. Raises RunBusyError while somebody else has it.
     """
-    now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    taken = AllocationRun.objects.filter(free, pk=run_id, state__in=OPEN).update(
-        worker=worker, lease_until=now + length(), takeovers=_TAKEOVERS
+    taken = AllocationRun.objects.filter(_FREE, pk=run_id, state__in=OPEN).update(
+        worker=worker, lease_until=until(), takeovers=_TAKEOVERS
     )
     run = (
         AllocationRun.objects.select_related("cluster", "created_by")
+        .annotate(lease_left=LEFT)
         .filter(pk=run_id)
         .first()
     )
@@ -92,8 +100,7 @@ def take(run_id: UUID, worker: str) -> AllocationRun | None:
         return None
     if not taken:
         # Free by now if it has no lease: then the next try may come at once.
-        left = (run.lease_until - now).total_seconds() if run.lease_until else 0.0
-        raise RunBusyError(max(left, 0.0) + 1.0)
+        raise RunBusyError(seconds_of(run.lease_left) + 1.0)
     return run
 
 
@@ -103,13 +110,11 @@ def begin_together(run_ids: Collection[UUID], worker: str) -> list[AllocationRun
     In their order in the batch; as :func:`take` and the step to "planning" of each, in
     one transaction.
     """
-    now = timezone.now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    queued = AllocationRun.objects.filter(free, pk__in=run_ids, state=RunState.QUEUED)
+    queued = AllocationRun.objects.filter(_FREE, pk__in=run_ids, state=RunState.QUEUED)
     with transaction.atomic():
         queued.update(
             worker=worker,
-            lease_until=now + length(),
+            lease_until=until(),
             takeovers=_TAKEOVERS,
             state=RunState.PLANNING,
             waits_for="",
@@ -158,7 +163,7 @@ def abandon_together(run_ids: Collection[UUID], worker: str) -> None:
     connection.close_if_unusable_or_obsolete()
     with suppress(DBError):  # then it ends by itself
         AllocationRun.objects.filter(pk__in=run_ids, worker=worker).update(
-            lease_until=timezone.now() - timedelta(milliseconds=1)
+            lease_until=Now() - timedelta(milliseconds=1)
         )
 
 
@@ -169,9 +174,14 @@ def renew_together(run_ids: Collection[UUID], worker: str) -> None:
     )
 
 
-def until() -> datetime:
-    """When a lease that is taken or renewed now ends."""
-    return timezone.now() + length()
+def until() -> CombinedExpression:
+    """When a lease that is taken or renewed by this statement ends."""
+    return Now() + length()
+
+
+def seconds_of(left: timedelta | None) -> float:
+    """Of what :data:`LEFT` said; 0.0 where there is no lease, or it is over."""
+    return max(left.total_seconds(), 0.0) if left is not None else 0.0
 
 
 def length() -> timedelta:

@@ -14,6 +14,7 @@ from uuid import UUID
 import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from allocator.choices import FINAL, RunKind, RunState
@@ -82,7 +83,7 @@ def _bring_on(run: AllocationRun, hook: Hook) -> None:
 def _give_back(run: AllocationRun) -> None:
     """As ``leases.release``, for a run that is in the queue again: no sweep need find it."""
     AllocationRun.objects.filter(pk=run.pk, worker=run.worker).update(
-        **leases.NOBODYS, looked_at=timezone.now()
+        **leases.NOBODYS, looked_at=Now()
     )
 
 

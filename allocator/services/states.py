@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 from django.db import transaction
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from allocator.choices import FINAL, RunState
 from allocator.models import AllocationRun, RunTransition
@@ -41,7 +41,7 @@ class Move:
         over: dict[str, Any] = {}
         if self.to in FINAL:
             over = {
-                "finished_at": timezone.now(),
+                "finished_at": Now(),
                 "reason": self.reason,
                 "worker": "",
                 "lease_until": None,
@@ -111,7 +111,11 @@ def move_together(moves: Sequence[Move]) -> list[AllocationRun]:
 def _take_note(moved: Move, columns: dict[str, Any]) -> None:
     run, came_from = moved.run, moved.run.state
     for name, value in columns.items():
-        setattr(run, name, value)
+        if hasattr(value, "resolve_expression"):
+            # A time by the database's clock: it is read when somebody asks for it.
+            run.__dict__.pop(name, None)
+        else:
+            setattr(run, name, value)
     log.info(
         "run.moved",
         run=str(run.pk),

@@ -69,16 +69,13 @@ def waited_too_long(run: AllocationRun) -> bool:
 
 
 def _hold(run: AllocationRun, *, committed: bool) -> None:
-    until = leases.until()
-    changes: dict[str, Any] = {"lease_until": until}
-    if committed:
-        changes["committed"] = True
+    changes: dict[str, Any] = {"committed": True} if committed else {}
     kept = AllocationRun.objects.filter(
         Q(committed=True) | Q(stop_asked=""),
         pk=run.pk,
         worker=run.worker,
         state=run.state,
-    ).update(**changes)
+    ).update(**changes, lease_until=leases.until())
     if not kept:
         _why_not(run)
     for name, value in changes.items():

@@ -15,7 +15,9 @@ from typing import Any
 
 import structlog
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from allocator import snapshots
@@ -63,12 +65,14 @@ def explain_waiting(cluster_id: int) -> int:
 
 
 def _begin(cluster: Cluster) -> datetime | None:
-    """Until when the pass may run; None: another one does."""
-    now = timezone.now()
-    until = now + timedelta(seconds=settings.WAITING_PASS_SECONDS + _MARGIN)
-    free = Q(busy_until=None) | Q(busy_until__lte=now)
-    mine = WaitingPass.objects.filter(free, cluster=cluster).update(busy_until=until)
-    return until if mine else None
+    """Until when the pass may run, by the database's clock; None: another one does."""
+    until = Now() + timedelta(seconds=settings.WAITING_PASS_SECONDS + _MARGIN)
+    free = Q(busy_until=None) | Q(busy_until__lte=Now())
+    passes = WaitingPass.objects.filter(cluster=cluster)
+    with transaction.atomic():
+        if not passes.filter(free).update(busy_until=until):
+            return None
+        return passes.values_list("busy_until", flat=True).get()
 
 
 def _pass(cluster: Cluster, snapshot: Snapshot) -> tuple[int, int]:

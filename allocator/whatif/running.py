@@ -20,6 +20,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from allocator.choices import OPEN_WHAT_IFS, WhatIfState
@@ -40,6 +41,10 @@ MOST_ATTEMPTS: Final = 3
 MOST_KEPT: Final = 200
 """Runs of one user in one cluster; the oldest go."""
 _LEASE: Final = timedelta(seconds=60)
+# By the database's clock, as in ``allocator.services.leases``.
+_UNTIL: Final = Now() + _LEASE
+_OVER: Final = Q(lease_until__lt=Now())
+_FREE: Final = Q(lease_until__isnull=True) | _OVER
 _BEAT: Final = 1.0
 """Seconds between two looks at the row of a run."""
 _STORE: Final = 2.0
@@ -84,7 +89,7 @@ def start_what_if(
             digest=digest_of(scenario),
             state=WhatIfState.RUNNING,
             worker=new_worker_name(),
-            lease_until=timezone.now() + _LEASE,
+            lease_until=_UNTIL,
         )
     )
     try:
@@ -220,11 +225,9 @@ def execute_what_if(run_id: UUID) -> None:
 
 
 def _take(run_id: UUID) -> WhatIfRun | None:
-    now, worker = timezone.now(), new_worker_name()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=now)
-    found = WhatIfRun.objects.filter(free, pk=run_id, state__in=OPEN_WHAT_IFS)
+    found = WhatIfRun.objects.filter(_FREE, pk=run_id, state__in=OPEN_WHAT_IFS)
     if not found.update(
-        state=WhatIfState.RUNNING, worker=worker, lease_until=now + _LEASE
+        state=WhatIfState.RUNNING, worker=new_worker_name(), lease_until=_UNTIL
     ):
         return None
     run = WhatIfRun.objects.select_related("cluster").get(pk=run_id)
@@ -267,7 +270,7 @@ class _Watch:
         self._next_store = now + max(_STORE, _STORE_PART * (now - began))
 
     def _look(self) -> None:
-        changes: dict[str, Any] = {"lease_until": timezone.now() + _LEASE}
+        changes: dict[str, Any] = {"lease_until": _UNTIL}
         if self._progress is not None:
             changes |= {
                 "step": self._progress.step,
@@ -291,9 +294,8 @@ def _ours(run: WhatIfRun) -> QuerySet[WhatIfRun]:
 
 def cancel_what_if(*, run: WhatIfRun) -> WhatIfRun:
     """Stop it as soon as its worker looks. Raises :class:`WhatIfRefused` when it is over."""
-    free = Q(lease_until__isnull=True) | Q(lease_until__lt=timezone.now())
     here = WhatIfRun.objects.filter(pk=run.pk, state__in=OPEN_WHAT_IFS)
-    stopped = here.filter(free).update(
+    stopped = here.filter(_FREE).update(
         state=WhatIfState.CANCELLED,
         finished_at=timezone.now(),
         reason="Cancelled. What is shown was found until then.",
@@ -353,10 +355,7 @@ _ANSWER: Final = (
 
 def sweep_what_ifs() -> int:
     """Have workers take up open runs that nobody is on; how many."""
-    now = timezone.now()
-    lost = Q(lease_until__lt=now) | Q(
-        lease_until__isnull=True, created_at__lt=now - _LEASE
-    )
+    lost = _OVER | Q(lease_until__isnull=True, created_at__lt=Now() - _LEASE)
     found = WhatIfRun.objects.filter(lost, state__in=OPEN_WHAT_IFS)
     return _each(found.values_list("pk", flat=True)[:500], enqueue_what_if)
 

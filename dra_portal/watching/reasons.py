@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 from django.conf import settings
 from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from allocator.models import WaitingPass
 from allocator.services.queueing import QueueError, enqueue_waiting
@@ -47,7 +47,7 @@ class ReasonNudge:
     def behind(self) -> list[int]:
         """Clusters that changed since their reasons were worked out; one query."""
         passes = WaitingPass.objects.all()
-        busy = Q(busy_until__gt=timezone.now())
+        busy = Q(busy_until__gt=Now())
         current = passes.filter(busy | Q(open=0, seq=F("cluster__seq")))
         others = Cluster.objects.exclude(pk__in=current.values("cluster"))
         return list(others.filter(seq__gt=0).values_list("pk", flat=True))

@@ -8,14 +8,16 @@ from exactly that moment.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from itertools import batched
 from typing import Any, ClassVar
 
 import structlog
 from django.db.models import Case, F, Value, When
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from cluster.store import Event, EventType, State
 from dra import objects
@@ -111,14 +113,13 @@ class MirrorStore:
                 step.upsert(kept)
             step.delete([key for key in step.known if key not in seen])
             step.derivation.finish()
-            now = timezone.now()
             self._save_state(
                 resource_version=resource_version,
                 object_count=len(step.known),
                 problem_count=sum(1 for known in step.known.values() if known.problem)
                 + step.unusable,
-                listed_at=now,
-                alive_at=now,
+                listed_at=Now(),
+                alive_at=Now(),
                 relists=Case(
                     When(listed_at__isnull=True, then=Value(0)),
                     default=F("relists") + 1,
@@ -147,20 +148,21 @@ class MirrorStore:
                 step.upsert(dict(chunk))
             step.derivation.finish()
             after = step.counts()
-            now = timezone.now()
             self._save_state(
                 resource_version=resource_version,
                 object_count=F("object_count") + after[0] - before[0],
                 problem_count=F("problem_count") + after[1] - before[1] + unusable,
-                event_at=now,
-                alive_at=now,
+                event_at=Now(),
+                alive_at=Now(),
             )
 
     def bookmark(self, resource_version: str) -> None:
-        now = timezone.now()
+        came = time.monotonic()
         with self._writing():
+            # It says what was so when it came, not when others had written.
+            at = Now() - timedelta(seconds=time.monotonic() - came)
             self._save_state(
-                resource_version=resource_version, event_at=now, alive_at=now
+                resource_version=resource_version, event_at=at, alive_at=at
             )
 
     def report(self, state: State, *, api_version: str = "", error: str = "") -> None:
@@ -168,7 +170,7 @@ class MirrorStore:
         if api_version:
             values["api_version"] = api_version
         if state is State.LIVE:
-            values["alive_at"] = timezone.now()
+            values["alive_at"] = Now()
         with self._writing():
             self._save_state(**values)
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db.models import Subquery
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 
@@ -71,9 +72,9 @@ def is_lost(watch: WatchState) -> bool:
     return watch.state in {"retrying", "forbidden", "stopped"}
 
 
-def watch_lives(now: datetime) -> bool:
+def watch_lives() -> bool:
     """Whether a watch process has just shown that it lives; one that died has not."""
-    return WatchLock.objects.filter(heartbeat__gt=now - HEARTBEAT_WITHIN).exists()
+    return WatchLock.objects.filter(heartbeat__gt=Now() - HEARTBEAT_WITHIN).exists()
 
 
 def _judge(

@@ -1,4 +1,4 @@
-"""The core of the mirror again, on the other database."""
+"""The core of the mirror and what leases are, again on the other database."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.db import connection
 
 HERE = Path(__file__).parent
 DRA_PORTAL = HERE.parents[1] / "dra_portal"
+ALLOCATOR = HERE.parents[1] / "allocator"
 FAULTS = "test_the_tables_equal_the_server_after_faults_and_restarts_of_either_side"
 
 
@@ -32,8 +33,9 @@ FAULTS = "test_the_tables_equal_the_server_after_faults_and_restarts_of_either_s
             f"{DRA_PORTAL / 'test_watch.py'}::{FAULTS}",
             f"{DRA_PORTAL / 'test_watch.py'}::test_a_store_that_fails_loses_no_event",
         ],
+        [str(ALLOCATOR / "test_wrong_clocks.py")],
     ],
-    ids=["mirror", "watch"],
+    ids=["mirror", "watch", "leases"],
 )
 def test_it_holds_on_sqlite_too(tmp_path: Path, tests: list[str]) -> None:
     environment = {
