@@ -7,6 +7,7 @@ from typing import Any
 import django_filters
 from django import forms
 from django.db.models import Q, QuerySet
+from drf_spectacular.drainage import set_override
 
 MAX_TEXT = 253
 """The longest name that Kubernetes allows."""
@@ -57,6 +58,9 @@ class YesNoFilter(django_filters.ChoiceFilter):
     def __init__(self, *, yes: str = "yes", no: str = "no", **kw: Any):
         kw.setdefault("empty_label", "any")
         super().__init__(choices=[("true", yes), ("false", no)], **kw)
+        # Without this the document has a boolean whose values are texts.
+        words = f"{self.label}: true is “{yes}”, false is “{no}”."
+        set_override(self, "field", {"type": "boolean", "description": words})
 
     def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
         if value not in {"true", "false"}:

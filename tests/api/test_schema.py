@@ -67,3 +67,13 @@ def test_the_swagger_page_loads_nothing_from_elsewhere(
     assert "/static/drf_spectacular_sidecar/" in page
     assert "://" not in page.replace("http://testserver", "")
     assert client.get("/api/v1/docs/?script=").status_code == 200
+
+
+def test_no_choice_is_of_another_type_than_its_values() -> None:
+    """A client that is made of the document could not send it."""
+    kinds = {"boolean": bool, "integer": int, "string": str}
+    for path, operations in DOCUMENT["paths"].items():
+        for parameter in operations.get("get", {}).get("parameters", ()):
+            schema = parameter["schema"]
+            for value in schema.get("enum", ()):
+                assert isinstance(value, kinds[schema["type"]]), (path, parameter)

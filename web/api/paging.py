@@ -17,6 +17,7 @@ class CursorPages(CursorPagination):
 
     page_size = 100
     page_size_query_param = "limit"
+    page_size_query_description = "Rows a page, 1 to 1,000; 100 without it."
     max_page_size = 1000
     ordering = "pk"
 
