@@ -24,14 +24,23 @@ from inventory.models import (
     ResourceSlice,
 )
 from inventory.queries.picked import picked
-from inventory.selecting import Matches
-from web.filters import ChoiceFilter, SearchFilter, TextFilter, YesNoFilter
+from inventory.selecting import Matches, NoSuchNode, Reached
+from web.filters import (
+    MAX_TEXT,
+    ChoiceFilter,
+    SearchFilter,
+    TextFilter,
+    YesNoFilter,
+)
 
 MAX_CONDITIONS = 10
 MAX_CONDITION = 600
 """A qualified name and a value of 64 characters fit several times."""
 MAX_ISSUES = 5
 """Issues of an expression that are told."""
+ONE_NODE = "Whether a device is for one node alone; else several may reach it."
+OWN_DEVICES = "Devices that are for this node alone."
+REACHED_DEVICES = "Devices that pods on this node can get: its own and those it shares with other nodes."
 
 
 class NodeFilter(filters.FilterSet):
@@ -40,7 +49,11 @@ class NodeFilter(filters.FilterSet):
     )
     zone = TextFilter(label="Zone")
     instance_type = TextFilter(label="Instance type")
-    driver = TextFilter(label="Driver", method="filter_driver")
+    driver = TextFilter(
+        label="Driver",
+        method="filter_driver",
+        help_text="Nodes with a device or a pool of this driver that is for them alone.",
+    )
     ready = YesNoFilter(label="Ready")
     cordoned = YesNoFilter(label="Cordoned", field_name="unschedulable")
 
@@ -77,7 +90,9 @@ class PoolFilter(filters.FilterSet):
         fields=("name", "driver", "node_name"), placeholder="name, driver or node"
     )
     driver = TextFilter(label="Driver")
-    node_name = TextFilter(label="Node")
+    node_name = TextFilter(
+        label="Node", help_text="Pools of which every slice names this node."
+    )
     complete = YesNoFilter(label="Complete")
     valid = YesNoFilter(label="Valid")
     usable = YesNoFilter(label="Usable", method="filter_usable")
@@ -101,7 +116,7 @@ class SliceFilter(filters.FilterSet):
     )
     driver = TextFilter(label="Driver")
     pool = TextFilter(label="Pool", field_name="pool_name")
-    node_name = TextFilter(label="Node")
+    node_name = TextFilter(label="Node", help_text="Slices that name this node.")
     unreadable = YesNoFilter(label="Unreadable", method="filter_unreadable")
 
     class Meta:
@@ -219,8 +234,49 @@ class CelFilter(filters.Filter):
         return qs.filter(picked(cluster, found.table, found.mask))
 
 
+type AskReach = Callable[[str], tuple[Cluster, Reached]]
+"""What a node of the one cluster that is looked at reaches. Raises NoSuchNode."""
+
+
+class ReachField(forms.CharField):
+    """The name of a node; its value is what ``ask`` found, None without a name."""
+
+    def __init__(self, *, ask: AskReach | None = None, **kw: Any) -> None:
+        self.ask = ask
+        super().__init__(max_length=MAX_TEXT, **kw)
+
+    def clean(self, value: Any) -> tuple[Cluster, Reached] | None:
+        name = super().clean(value)
+        if not name:
+            return None
+        if self.ask is None:
+            raise ValidationError(
+                "Which devices a node reaches is known of one cluster: name the "
+                "cluster, too."
+            )
+        try:
+            return self.ask(name)
+        except NoSuchNode as error:
+            raise ValidationError(str(error)) from error
+
+
+@extend_schema_field({"type": "string"})
+class ReachFilter(filters.Filter):
+    """Devices that pods on the node can get. Needs ``ask`` (see :data:`AskReach`)."""
+
+    field_class = ReachField
+
+    def filter(
+        self, qs: QuerySet[Any], value: tuple[Cluster, Reached] | None
+    ) -> QuerySet[Any]:
+        if value is None:
+            return qs
+        cluster, found = value
+        return qs.filter(picked(cluster, found.table, found.reach.any_way))
+
+
 class DeviceFilter(filters.FilterSet):
-    """``ask`` evaluates the CEL filter; without it there is none."""
+    """``ask`` evaluates the CEL filter, ``reach`` that by reach; without it there is none."""
 
     q = SearchFilter(
         fields=("name", "pool", "node_name", "facts"),
@@ -228,7 +284,11 @@ class DeviceFilter(filters.FilterSet):
     )
     driver = TextFilter(label="Driver")
     state = filters.MultipleChoiceFilter(label="State", choices=DeviceState)
-    node_name = TextFilter(label="Node")
+    node_name = TextFilter(label="Node", help_text=OWN_DEVICES)
+    reaches = ReachFilter(label="Reached by node", help_text=REACHED_DEVICES)
+    one_node = YesNoFilter(
+        label="For one node", method="filter_one_node", help_text=ONE_NODE
+    )
     pool = TextFilter(label="Pool")
     slice = TextFilter(label="Slice", field_name="slice__name")
     shareable = YesNoFilter(label="Shareable")
@@ -241,9 +301,22 @@ class DeviceFilter(filters.FilterSet):
         model = Device
         fields: list[str] = []
 
-    def __init__(self, *args: Any, ask: Ask | None = None, **kw: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        ask: Ask | None = None,
+        reach: AskReach | None = None,
+        **kw: Any,
+    ) -> None:
         super().__init__(*args, **kw)
         self.filters["cel"].extra["ask"] = ask
+        self.filters["reaches"].extra["ask"] = reach
+
+    def filter_one_node(
+        self, queryset: QuerySet[Device], _name: str, value: str
+    ) -> QuerySet[Device]:
+        several = Q(node_name="")
+        return queryset.filter(several if value == "false" else ~several)
 
     def filter_taint(
         self, queryset: QuerySet[Device], _name: str, value: str

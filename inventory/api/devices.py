@@ -16,7 +16,7 @@ from allocator import snapshots
 from inventory import filtersets, models
 from inventory.api import serializers
 from inventory.api.base import CLUSTER_PARAMETER, MirrorDetail, MirrorList
-from inventory.selecting import Matches, features_of, matches
+from inventory.selecting import Matches, Reached, features_of, matches, reached
 from web.api.paging import CursorPages
 
 _SAID = {
@@ -68,13 +68,15 @@ def _said(found: Matches) -> dict[str, Any]:
 
 
 class DeviceBackend(DjangoFilterBackend):
-    """Lends the filters the view's way to evaluate an expression."""
+    """Lends the filters the view's ways to ask the snapshot of the cluster."""
 
     def get_filterset_kwargs(
         self, request: Request, queryset: QuerySet[Any], view: Any
     ) -> dict[str, Any]:
         found: dict[str, Any] = super().get_filterset_kwargs(request, queryset, view)
-        return found | {"ask": view.ask if view.cluster else None}
+        if not view.cluster:
+            return found
+        return found | {"ask": view.ask, "reach": view.reach}
 
 
 CEL_PARAMETER = OpenApiParameter(
@@ -82,9 +84,14 @@ CEL_PARAMETER = OpenApiParameter(
     OpenApiTypes.STR,
     description="A CEL expression: only devices on which it is true. Needs `cluster`.",
 )
+REACHES_PARAMETER = OpenApiParameter(
+    "reaches",
+    OpenApiTypes.STR,
+    description=f"The name of a node. {filtersets.REACHED_DEVICES} Needs `cluster`.",
+)
 
 
-@extend_schema(parameters=[CLUSTER_PARAMETER, CEL_PARAMETER])
+@extend_schema(parameters=[CLUSTER_PARAMETER, CEL_PARAMETER, REACHES_PARAMETER])
 class DeviceList(MirrorList):
     """Devices of all slices with their state."""
 
@@ -104,6 +111,12 @@ class DeviceList(MirrorList):
         features = features_of(self.cluster)
         self.matches = matches(snapshot, expression, features=features)
         return self.cluster, self.matches
+
+    def reach(self, node_name: str) -> tuple[models.Cluster, Reached]:
+        """What the node reaches. Raises NoSuchNode."""
+        assert self.cluster is not None
+        snapshot = snapshots.current(self.cluster)
+        return self.cluster, reached(self.cluster, snapshot, node_name)
 
 
 class DeviceDetail(MirrorDetail):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
+from dra.names import PoolKey
 from inventory.choices import DeviceState
 from inventory.models import Cluster, Device
 
@@ -64,6 +65,25 @@ def counts_by_pool(
         if (driver, pool) in wanted:
             found.setdefault((driver, pool), {})[state] = number
     return found
+
+
+def counts_where(cluster: Cluster, condition: Q) -> dict[PoolKey, Counts]:
+    """Pool → counts of its devices for which ``condition`` holds, by driver and name."""
+    rows = (
+        Device.objects.filter(condition, cluster=cluster)
+        .values_list("driver", "pool", "state")
+        .annotate(Count("pk"))
+        .order_by("driver", "pool")
+    )
+    found: dict[PoolKey, Counts] = {}
+    for driver, pool, state, number in rows:
+        found.setdefault(PoolKey(driver, pool), {})[state] = number
+    return found
+
+
+def of_no_single_node(cluster: Cluster) -> int:
+    """How many devices several nodes reach, or none."""
+    return Device.objects.filter(cluster=cluster, node_name="").count()
 
 
 def total(counts: Iterable[Counts]) -> Counts:

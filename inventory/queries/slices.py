@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
+from dra.names import PoolKey
 from inventory.models import Cluster, Pool, ResourceSlice
 
 
@@ -29,6 +30,18 @@ def pools_of_node(
     for driver, name in with_devices:
         on_it |= Q(driver=driver, name=name)
     return pool_rows(cluster).filter(on_it).order_by("driver", "name")
+
+
+def pools(cluster: Cluster, keys: Collection[PoolKey]) -> list[Pool]:
+    """Those of ``keys`` that there are."""
+    rows = Pool.objects.filter(cluster=cluster, name__in={key.name for key in keys})
+    return [row for row in rows if PoolKey(row.driver, row.name) in keys]
+
+
+def any_for_several_nodes(cluster: Cluster) -> bool:
+    """Whether a slice with devices does not name the one node that they are for."""
+    rows = ResourceSlice.objects.filter(cluster=cluster, node_name="")
+    return rows.filter(device_count__gt=0).exists()
 
 
 def slice_rows(cluster: Cluster) -> QuerySet[ResourceSlice]:

@@ -16,6 +16,7 @@ from inventory.selecting.asking import (
     features_of,
     matches,
 )
+from inventory.selecting.reaching import NoSuchNode, Reached, reached
 from inventory.selecting.samples import DeviceAnswer
 from inventory.selecting.scopes import NoSuchScope, Scope, node_names, scope_mask
 from inventory.selecting.tracing import DeviceTrace, NoSuchDevice, device_trace
@@ -28,7 +29,9 @@ __all__ = [
     "DeviceTrace",
     "Matches",
     "NoSuchDevice",
+    "NoSuchNode",
     "NoSuchScope",
+    "Reached",
     "Scope",
     "answer",
     "compiled",
@@ -36,5 +39,6 @@ __all__ = [
     "features_of",
     "matches",
     "node_names",
+    "reached",
     "scope_mask",
 ]

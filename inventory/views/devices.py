@@ -20,12 +20,13 @@ from dra.familiar_names import meaning
 from inventory.filtersets import DeviceFilter
 from inventory.models import Cluster, Device
 from inventory.queries import counters, counts, devices, slices
-from inventory.selecting import Matches, features_of, matches
+from inventory.selecting import Matches, Reached, features_of, matches, reached
 from inventory.views import links, ours
 from inventory.views.cel_filter import said
 from inventory.views.kit import ClusterDetail, ClusterList, ClusterYaml
 from inventory.views.usage import CapacityUse, capacity_uses
 from web.pages import Column, Crumb, Fact, Heading, cells
+from web.pages.addresses import with_parameters
 
 ATTRIBUTE_PREFIX = "attr:"
 MAX_ATTRIBUTE_COLUMNS = 20
@@ -78,6 +79,7 @@ class Devices(ClusterList[Device]):
                 value="node_name",
                 sort=("node_name", "driver", "name"),
                 kind="mono",
+                title="the one node that it is for; empty: several",
                 cell=lambda d: links.node_link(here, d.node_name),
             ),
             Column(
@@ -155,6 +157,7 @@ class Devices(ClusterList[Device]):
             queryset=self.queryset(),
             request=self.request,
             ask=self._ask,
+            reach=self._reach,
         )
         filters.form.fields["cel"].widget.attrs |= {
             "hx-get": self.request.path,
@@ -169,6 +172,10 @@ class Devices(ClusterList[Device]):
         features = features_of(self.cluster)
         self._matches = matches(snapshot, expression, features=features)
         return self.cluster, self._matches
+
+    def _reach(self, node_name: str) -> tuple[Cluster, Reached]:
+        snapshot = snapshots.current(self.cluster)
+        return self.cluster, reached(self.cluster, snapshot, node_name)
 
     _matches: Matches | None = None
 
@@ -204,7 +211,15 @@ class Devices(ClusterList[Device]):
             "cel": said(self.cluster, self._matches, self.request.GET.dict())
             if self._matches
             else None,
+            "wider_href": self._wider_href(),
         }
+
+    def _wider_href(self) -> str:
+        """Where the devices of one node are listed: those with what it shares."""
+        node = self.request.GET.get("node_name", "")
+        if not node or not slices.any_for_several_nodes(self.cluster):
+            return ""
+        return with_parameters(self.request, drop=("node_name",), reaches=node)
 
     def _holders_of(self, device: Device) -> list[str]:
         return self._holders.get((device.driver, device.pool, device.name), [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -19,10 +20,12 @@ from inventory.queries.raws import mapping_at, mappings_at
 from inventory.views import links, ours
 from inventory.views.device_map import strips_of_nodes
 from inventory.views.kit import ClusterDetail, ClusterList, MirroredYaml
+from inventory.views.shared_devices import SharedDevices, shared_devices
 from web.pages import Column, Crumb, Fact, Heading, Tab, cells
 from web.pages.addresses import asking
 
 EMPTY: dict[str, counts.Counts] = {}
+OWN = "of its own; what it shares with other nodes is on the node's page"
 SHOWN = 200
 """Claims and pods on a node's page; the lists have all."""
 
@@ -59,6 +62,7 @@ class Nodes(ClusterList[Node]):
                 "Free / devices",
                 value=lambda n: self._counts(n).get("free", 0),
                 sort=("device_free",),
+                title=OWN,
                 cell=lambda n: cells.usage_cell(self._counts(n)),
             ),
             Column(
@@ -67,6 +71,7 @@ class Nodes(ClusterList[Node]):
                 value=lambda n: sum(self._counts(n).values()),
                 sort=("device_total",),
                 kind="number",
+                title=OWN,
             ),
             Column(
                 "drivers",
@@ -122,8 +127,16 @@ class Nodes(ClusterList[Node]):
             parts.append(f"{found['not ready']:,} not ready")
         if found["cordoned"]:
             parts.append(f"{found['cordoned']:,} cordoned")
-        return (
+        said = (
             f"{', '.join(parts)}. {counts.sentence(counts.state_counts(self.cluster))}"
+        )
+        elsewhere = counts.of_no_single_node(self.cluster)
+        if not elsewhere:
+            return said
+        verb = "is not for one node" if elsewhere == 1 else "are not for one node"
+        return (
+            f"{said} {cells.count(elsewhere, 'device')} {verb} alone and counted in no "
+            "row: the page of a node says which of them it reaches."
         )
 
     def _by_driver(self, node: Node) -> dict[str, counts.Counts]:
@@ -166,7 +179,7 @@ class NodePage(ClusterDetail[Node]):
     """One node: its devices as a map, by driver, and who uses them."""
 
     template_name = "inventory/node.html"
-    fragments = ("node-map", "node-claims")
+    fragments = ("node-map", "node-shared", "node-claims")
 
     def load(self) -> Node:
         name = self.kwargs["name"]
@@ -202,11 +215,14 @@ class NodePage(ClusterDetail[Node]):
     def fragment_template(self, name: str) -> str:
         if name == "node-claims":
             return "inventory/node_claims.html#node-claims"
+        if name == "node-shared":
+            return "inventory/node_devices.html#node-shared"
         return super().fragment_template(name)
 
     def facts(self) -> list[Fact]:
         node = self.object
         return [
+            Fact("Devices", self._device_counts()),
             Fact("Zone", node.zone or cells.NOTHING),
             Fact("Type", node.instance_type or cells.NOTHING),
             Fact("Age", cells.age(node.created_at)),
@@ -221,6 +237,19 @@ class NodePage(ClusterDetail[Node]):
                 wide=True,
             ),
         ]
+
+    @cached_property
+    def _own(self) -> dict[tuple[str, str], counts.Counts]:
+        return counts.counts_of_node(self.cluster, self.object.name)
+
+    @cached_property
+    def _shared(self) -> SharedDevices:
+        return shared_devices(self.cluster, self.object.name)
+
+    def _device_counts(self) -> str:
+        own = sum(counts.total(self._own.values()).values())
+        said = f"{own:,} of its own"
+        return f"{said}, {self._shared.total:,} shared" if self._shared.total else said
 
     def _ours(self) -> dict[str, str]:
         here = self.cluster.name
@@ -246,13 +275,14 @@ class NodePage(ClusterDetail[Node]):
         return [ObjectRef("Node", "", self.object.name)]
 
     def extra(self) -> dict[str, object]:
-        found = counts.counts_of_node(self.cluster, self.object.name)
+        found = self._own
         by_driver: dict[str, counts.Counts] = {}
         for (driver, _), its in found.items():
             by_driver[driver] = counts.total([by_driver.get(driver, {}), its])
         pools = slices.pools_of_node(self.cluster, self.object.name, found)
         return super().extra() | {
             "by_driver": by_driver,
+            "shared_devices": self._shared,
             "strips": strips_of_nodes(self.cluster, [self.object.name]),
             "pools": [
                 (pool, links.pool_badge(pool), found.get((pool.driver, pool.name), {}))

@@ -17,7 +17,7 @@ from tests.mirrored import mirror_demo
 # Of the whole page, whatever the number of rows: session, user, role, cluster, mark,
 # clusters of the frame and watch states are 7; the rest is the list's own.
 QUERIES = {
-    "nodes/": 16,
+    "nodes/": 17,
     "pools/": 14,
     "slices/": 10,
     "devices/": 12,
