@@ -4,8 +4,10 @@ a printed answer."""
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import re
+import textwrap
 from pathlib import Path
 from typing import get_args
 
@@ -36,6 +38,14 @@ spec:
         selectors:
         - cel: {expression: 'device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("80Gi")) >= 0'}
 """
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    """Of the demo's cluster."""
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"kind": "List", "items": [*generate(nodes=20)]}))
+    return path
 
 
 def cells(text: str, heading: str) -> list[list[str]]:
@@ -121,12 +131,11 @@ def test_the_known_faults_are_told_with_the_sentences_of_pages() -> None:
 
 
 def test_the_answer_that_is_printed_there_is_the_one_that_comes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cluster, claim = tmp_path / "cluster.json", tmp_path / "claim.yaml"
-    cluster.write_text(json.dumps({"kind": "List", "items": [*generate(nodes=20)]}))
+    claim = tmp_path / "claim.yaml"
     claim.write_text(CLAIM)
-    asked = ["--cluster", str(cluster), "--claim", str(claim)]
+    asked = ["--cluster", str(dump), "--claim", str(claim)]
     _, _, shown = COMMAND_LINE.partition("    $ python -m dra explain ")
     lines = [line[4:] for line in shown.partition("\n\nThe funnel")[0].splitlines()[1:]]
     assert main(["explain", *asked]) == 1
@@ -137,3 +146,55 @@ def test_the_answer_that_is_printed_there_is_the_one_that_comes(
     lines = [line[4:] for line in shown.splitlines()[1:3]]
     assert main(["allocate", "--all-nodes", *asked]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == lines
+
+
+def shown_for(command: str) -> list[str]:
+    """The lines that the document shows below ``$ python -m dra …``."""
+    _, _, rest = COMMAND_LINE.partition(f"    $ python -m dra {command}")
+    lines = []
+    for line in rest.splitlines()[1:]:
+        if line and not line.startswith("    "):
+            break
+        lines.append(line.strip())
+    return [line for line in lines if line]
+
+
+def assert_in_order(pieces: list[str], printed: str) -> None:
+    """``…`` stands for anything."""
+    at = 0
+    for piece in (one.strip() for line in pieces for one in line.split("…")):
+        at = printed.index(piece, at) + len(piece)
+
+
+def test_the_scenario_that_is_shown_has_the_answer_that_is_shown(
+    dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, _, rest = COMMAND_LINE.partition("as JSON or YAML:\n\n")
+    written = rest.partition("\n\n    $")[0]
+    asked = tmp_path / "scenario.yaml"
+    asked.write_text(textwrap.dedent(written))
+    status = main(["what-if", "--cluster", str(dump), "--scenario", str(asked)])
+    assert status == 1
+    assert_in_order(shown_for("what-if"), capsys.readouterr().out)
+
+
+def test_the_finding_that_is_shown_is_told_so(
+    dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = json.loads(dump.read_text())["items"]
+    held = next(
+        one
+        for one in items
+        if one["kind"] == "ResourceClaim" and one.get("status", {}).get("allocation")
+    )
+    again = copy.deepcopy(held)
+    again["metadata"] |= {"name": "another", "uid": "another"}
+    dump.write_text(json.dumps({"kind": "List", "items": [*items, again]}))
+    status = main(["audit", "--cluster", str(dump), "--severity", "warning"])
+    assert status == 1
+    lines = [
+        line
+        for line in shown_for("audit")
+        if line.startswith(("error:", "Why:", "Do:"))
+    ]
+    assert_in_order(lines, capsys.readouterr().out)
