@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,6 +15,8 @@ from dra.allocation.features import Features
 from dra.objects import Json, ResourceClaim, ResourceClaimTemplate, read
 from dra.snapshot import Snapshot
 
+_MOST_BRACED: Final = 100_000
+"""Characters of what is looked at as YAML too, when it begins like JSON and is none."""
 _READABLE: Final = frozenset({"v1", "v1beta2", "v1alpha3"})
 
 
@@ -77,11 +80,23 @@ def _documents(path: Path) -> list[Any]:
     text = path.read_text(encoding="utf-8")
     try:
         if text.lstrip().startswith("{"):
-            return [json.loads(text)]
+            return [_braced(text)]
         return list(yaml.safe_load_all(text))
     except (ValueError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{path}: neither JSON nor YAML: {reason}") from error
+
+
+def _braced(text: str) -> Any:
+    """JSON, or YAML whose outermost braces are written out, as in ``{edits: []}``."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        if len(text) > _MOST_BRACED:
+            raise
+        with contextlib.suppress(yaml.YAMLError):
+            return yaml.safe_load(text)
+        raise
 
 
 def _check_version(path: Path, item: Json) -> None:

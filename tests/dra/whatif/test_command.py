@@ -68,6 +68,15 @@ def test_a_scenario_is_answered_for_tools(files):
     assert len(found["scenario"]) == 64
 
 
+def test_yaml_may_write_its_outermost_braces(files):
+    dump, write = files
+    cordon = write("{edits: [{edit: cordon, nodes: [n1]}]}")
+
+    run = dra("what-if", "--cluster", dump, "--scenario", cordon)
+
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("scenario", "options", "words"),
     [
