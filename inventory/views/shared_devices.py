@@ -121,7 +121,9 @@ def _pools(
         yield SharedPool(
             key=key,
             ways=cells.joined(
-                format_html('<span title="{}">{}</span>', WORDS[way], way.value)
+                format_html(
+                    '<span class="nowrap" title="{}">{}</span>', WORDS[way], way.value
+                )
                 for way in ways.get(key, ())
             ),
             badge=links.pool_badge(row) if row else SafeString(""),
