@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import lzma
 import re
 import textwrap
 from pathlib import Path
@@ -18,12 +19,17 @@ from cluster.standin.generator import generate
 from dra.__main__ import _parser, main
 from dra.allocation import quirks
 from dra.whatif import edits, scenario
+from tests.dra.cel.conformance import cases as expressions
+from tests.dra.validation.conformance import cases as writes
+from tests.dra.validation.test_conformance import OTHER_WORDS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 COMMAND_LINE = (DOCS / "command-line.md").read_text("utf-8")
 PARITY = (DOCS / "parity.md").read_text("utf-8")
 API = (DOCS / "api.md").read_text("utf-8")
 
+NUMBERS = {13: "Thirteen", 14: "Fourteen"}
+DATA = Path(__file__).parent
 CLAIM = """
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaim
@@ -128,6 +134,24 @@ def test_every_verb_has_a_row_and_every_option_is_told() -> None:
 def test_the_known_faults_are_told_with_the_sentences_of_pages() -> None:
     told = {in_code(row[0])[0]: row[1] for row in cells(PARITY, "| flag |")}
     assert told == {str(quirk): text for quirk, text in quirks.SENTENCES.items()}
+
+
+def test_what_agreement_is_measured_by_is_counted_right() -> None:
+    def lines(data: str) -> int:
+        with lzma.open(DATA / f"{data}.jsonl.xz", "rt") as file:
+            return sum(1 for _ in file)
+
+    counts = {
+        "expressions with that version": len(expressions()),
+        "cases of one rule": lines("allocation/data/probes"),
+        "random clusters": lines("allocation/data/random"),
+        "clusters of several nodes": lines("allocation/data/cluster"),
+        "writes with that server": len(writes()),
+    }
+    flowing = re.sub(r"\s+", " ", PARITY)
+    for of_what, count in counts.items():
+        assert f"{count:,} {of_what}" in flowing, count
+    assert f"- {NUMBERS[len(OTHER_WORDS)]} of the answers" in PARITY
 
 
 def test_the_answer_that_is_printed_there_is_the_one_that_comes(
