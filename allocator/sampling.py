@@ -70,7 +70,7 @@ def is_current(cluster: Cluster) -> bool:
 
     A dump is what it was when it was read.
     """
-    if cluster.error:
+    if cluster.error or cluster.left_at:
         return False
     watches = WatchState.objects.filter(cluster=cluster, kind__in=NEEDED)
     by_kind = {watch.kind: watch for watch in watches}

@@ -22,7 +22,8 @@ from django.views.decorators.http import require_GET
 
 from cluster.store import State
 from dra_portal import broker
-from inventory.models import Cluster, WatchState
+from inventory.models import WatchState
+from inventory.queries.leaving import followed
 
 _WELL: Final = (State.LIVE, State.LISTING, State.STATIC, State.NOT_SERVED)
 _migrated = False
@@ -97,11 +98,12 @@ def _unmigrated() -> str:
 def _mirror() -> str:
     """How many clusters are not as current as a run would need them."""
     oldest = Now() - timedelta(seconds=settings.RUN_MIRROR_MAX_AGE)
-    silent = WatchState.objects.exclude(state__in=(State.STATIC, State.NOT_SERVED))
+    watches = WatchState.objects.filter(cluster__left_at=None)
+    silent = watches.exclude(state__in=(State.STATIC, State.NOT_SERVED))
     old = {
-        *WatchState.objects.exclude(state__in=_WELL).values_list("cluster", flat=True),
+        *watches.exclude(state__in=_WELL).values_list("cluster", flat=True),
         *silent.filter(alive_at__lt=oldest).values_list("cluster", flat=True),
     }
     if not old:
         return ""
-    return f"{len(old)} of {Cluster.objects.count()} clusters not current"
+    return f"{len(old)} of {followed().count()} clusters not current"

@@ -103,7 +103,7 @@ class Stored(Collector):
                 *_runs(),
                 *_refused(),
                 *_watches(),
-                *_snapshots(),
+                *_clusters(),
                 *_findings(),
                 *_by_state("claims", "Claims by state.", ResourceClaim),
                 *_by_state("devices", "Devices by state.", Device),
@@ -168,7 +168,8 @@ def _watches() -> Iterable[GaugeMetricFamily]:
     objects = _family("objects", "Objects in the mirror.", *labels)
     lists = _family("watch_lists", "Lists made since the watch began.", *labels)
     now = timezone.now()
-    for watch in WatchState.objects.select_related("cluster"):
+    rows = WatchState.objects.filter(cluster__left_at=None)
+    for watch in rows.select_related("cluster"):
         if watch.state == State.NOT_SERVED:
             continue
         key = [watch.cluster.name, watch.kind]
@@ -180,18 +181,24 @@ def _watches() -> Iterable[GaugeMetricFamily]:
     return live, lag, objects, lists
 
 
-def _snapshots() -> Iterable[GaugeMetricFamily]:
-    """Only of clusters that this process was asked about."""
+def _clusters() -> Iterable[GaugeMetricFamily]:
+    """Snapshots only of clusters that this process was asked about."""
     behind = _family(
         "snapshot_behind_changes",
         "Changes of the mirror that this process' snapshot does not have yet.",
         "cluster",
     )
+    left = _family(
+        "cluster_left_seconds", "Since clusters.yaml named it last.", "cluster"
+    )
     kept = snapshots.kept()
-    for pk, name, seq in Cluster.objects.values_list("pk", "name", "seq"):
-        if pk in kept:
+    rows = Cluster.objects.values_list("pk", "name", "seq", "left_at")
+    for pk, name, seq, left_at in rows:
+        if left_at is not None:
+            left.add_metric([name], (timezone.now() - left_at).total_seconds())
+        elif pk in kept:
             behind.add_metric([name], max(0, seq - kept[pk]))
-    return (behind,)
+    return behind, left
 
 
 def _findings() -> Iterable[GaugeMetricFamily]:
@@ -210,7 +217,7 @@ def _findings() -> Iterable[GaugeMetricFamily]:
     age = _family(
         "findings_age_seconds", "Since a worker last looked for findings.", "cluster"
     )
-    ended = FindingPass.objects.exclude(ended_at=None)
+    ended = FindingPass.objects.filter(cluster__left_at=None).exclude(ended_at=None)
     for cluster, at in ended.values_list("cluster__name", "ended_at"):
         if at is not None:
             age.add_metric([cluster], (timezone.now() - at).total_seconds())
@@ -221,7 +228,8 @@ def _by_state(
     name: str, help_text: str, model: type[ResourceClaim | Device]
 ) -> Iterable[GaugeMetricFamily]:
     family = _family(name, help_text, "cluster", "state")
-    rows = model._default_manager.order_by().values_list("cluster__name", "state")
+    followed = model._default_manager.filter(cluster__left_at=None)
+    rows = followed.order_by().values_list("cluster__name", "state")
     for cluster, state, count in rows.annotate(Count("pk")):
         family.add_metric([cluster, state], count)
     return (family,)

@@ -20,5 +20,10 @@ urlpatterns = [
         access.ClusterAccess.as_view(),
         name="cluster-access",
     ),
+    path(
+        "c/<slug:cluster>/delete/",
+        clusters.DeleteCluster.as_view(),
+        name="cluster-delete",
+    ),
     path("c/<slug:cluster>/search/", search.Search.as_view(), name="search"),
 ]

@@ -27,6 +27,7 @@ PERIODS: Final = {
     "allocator.tasks.sweep_what_ifs": 60,
     "allocator.tasks.prune_history": 3600,
     "dra_portal.tasks.tidy": 3600,
+    "dra_portal.tasks.delete_left_clusters": 60,
 }
 """Seconds between two times. None above an hour: beat keeps nothing on disk, so one
 that is restarted daily would never come to a daily task."""

@@ -342,6 +342,10 @@ USAGE_DAYS = env.integer("DRA_PORTAL_USAGE_DAYS", 400)
 HAPPENINGS_DAYS = env.integer("DRA_PORTAL_HAPPENINGS_DAYS", 90)
 HAPPENINGS_PER_OBJECT = env.integer("DRA_PORTAL_HAPPENINGS_PER_OBJECT", 500)
 
+# How many days a cluster is kept that clusters.yaml names no more (inventory.services);
+# 0: it is deleted at once.
+LEFT_CLUSTER_DAYS = env.integer("DRA_PORTAL_LEFT_CLUSTER_DAYS", 30)
+
 # How many days the record of who wrote which object is kept (claims.services.record).
 WRITE_RECORD_DAYS = env.integer("DRA_PORTAL_WRITE_RECORD_DAYS", 365)
 

@@ -12,6 +12,7 @@ from allocator.findings.pruning import prune_findings
 from claims.services.record import tidy as tidy_record
 from dra_portal.watching.reasons import ReasonNudge
 from inventory.models import Cluster
+from inventory.services import leaving
 
 
 @shared_task(name="dra_portal.tasks.nudge_waiting", acks_late=False)
@@ -30,3 +31,9 @@ def tidy() -> dict[str, Any]:
         tidy_record(cluster)
     prune_findings()
     return {"sessions": ended}
+
+
+@shared_task(name="dra_portal.tasks.delete_left_clusters")
+def delete_left_clusters() -> int:
+    """Go on deleting clusters that clusters.yaml has not named for long."""
+    return leaving.delete_left()

@@ -75,7 +75,7 @@ class Warmer:
 
     def _slices(self) -> list[tuple[int, int]]:
         """Per cluster the ``seq`` of the last change of a slice."""
-        rows = WatchState.objects.filter(kind="ResourceSlice")
+        rows = WatchState.objects.filter(kind="ResourceSlice", cluster__left_at=None)
         return list(rows.values_list("cluster_id", "seq"))
 
 

@@ -14,6 +14,11 @@ class Cluster(models.Model):
 
     ``seq`` counts every change of every mirrored object of this cluster; a row
     carries the value of its last change, so "what is new since N" is one query.
+
+    ``left_at`` is set while ``clusters.yaml`` does not name it: nothing follows it then,
+    and it is ``read_only`` (``inventory.queries.leaving``). ``deleted_by`` is who has it
+    deleted, a user or the portal itself; from then on it is on its way out and does not
+    come back (``inventory.services.leaving``).
     """
 
     name = models.SlugField(max_length=63, unique=True)
@@ -26,6 +31,8 @@ class Cluster(models.Model):
     pruned_seq = models.BigIntegerField(default=0)
     error = models.TextField(blank=True)
     checked_at = models.DateTimeField(null=True, blank=True)
+    left_at = models.DateTimeField(null=True, blank=True)
+    deleted_by = models.CharField(max_length=150, blank=True)
 
     class Meta:
         ordering = ["name"]

@@ -50,6 +50,7 @@ LOOKS: Final[dict[str, Look]] = {
     "dump": Look("muted", "file"),
     "not served": Look("muted", "circle-slash"),
     "read-only": Look("muted", "lock"),
+    "not in clusters.yaml": Look("warn", "alert"),
     "unreadable": Look("bad", "alert"),
     # claims and pods
     "pending": Look("warn", "clock"),

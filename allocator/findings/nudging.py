@@ -11,7 +11,7 @@ from django.conf import settings
 from allocator.findings.passing import due
 from allocator.models import FindingPass
 from allocator.services.queueing import QueueError, send
-from inventory.models import Cluster
+from inventory.queries.leaving import followed
 
 log = structlog.get_logger("allocator.findings")
 
@@ -51,7 +51,7 @@ class FindingNudge:
 
 def behind() -> list[tuple[int, object]]:
     """Clusters that a look is due for, each with the end of the last one."""
-    passes = FindingPass.objects.all()
+    passes = FindingPass.objects.filter(cluster__left_at=None)
     found: list[tuple[int, object]] = list(due(passes).values_list("pk", "ended_at"))
-    never = Cluster.objects.filter(seq__gt=0).exclude(pk__in=passes.values("pk"))
+    never = followed().filter(seq__gt=0).exclude(pk__in=passes.values("pk"))
     return found + [(pk, None) for pk in never.values_list("pk", flat=True)]

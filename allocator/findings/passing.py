@@ -83,6 +83,8 @@ def update_findings(cluster_id: int) -> int:
         with _seats_lock:
             _seats.pop(cluster_id, None)
         return 0
+    if cluster.left_at is not None:
+        return 0  # it was asked for before
     FindingPass.objects.get_or_create(cluster=cluster)
     if not due(FindingPass.objects.filter(cluster=cluster)).exists():
         return 0

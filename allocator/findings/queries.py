@@ -155,10 +155,11 @@ class Number:
 
 
 def open_by_code() -> list[Number]:
-    """Open findings of every cluster by code and severity, for metrics; one query."""
+    """Open findings of every cluster that is followed, by code and severity, for
+    metrics; one query."""
     rows = (
         findings()
-        .filter(ended_at=None)
+        .filter(ended_at=None, cluster__left_at=None)
         .order_by()
         .values_list("cluster__name", "code", "severity")
         .annotate(

@@ -31,6 +31,7 @@ from cluster.writeback.quarantining import (
     Quarantined,
 )
 from dra.names import DeviceID
+from inventory.queries.leaving import why_left
 
 _LEASE: Final = timedelta(seconds=180)
 _OLD: Final = timedelta(seconds=30)
@@ -89,6 +90,8 @@ def sweep_steps() -> int:
 
 
 def _done(step: RepairStep) -> _Result:
+    if why := why_left(step.repair.cluster):
+        return _Result(done=False, text=f"Nothing was written. {why}")
     try:
         quarantiner = wiring.quarantiner_for(step.repair.cluster.name)
         if step.action == RepairAction.QUARANTINE:

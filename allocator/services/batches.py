@@ -79,8 +79,7 @@ def start_batch(
             f"{len(wanted):,} claims are too many for one batch; at most {MOST_CLAIMS} "
             "can be allocated together."
         )
-    if not dry_run:
-        must_be_writable(cluster)
+    must_be_writable(cluster, dry_run=dry_run)
     rows = _rows(cluster, wanted)
     runs: list[AllocationRun] = []
     refused: list[tuple[NamespacedName, str]] = []

@@ -12,9 +12,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Final
 
+from django.utils import timezone
+
 from allocator.choices import FINAL, RunState
 from allocator.models import AllocationRun
-from allocator.services import cleaning, leases, locks, steps
+from allocator.services import cleaning, freshness, leases, locks, steps
 from allocator.services.leases import RunBusyError
 from allocator.services.pausing import pauses
 from allocator.services.states import move
@@ -66,7 +68,12 @@ class Execution(ABC):
             self.hook(f"now {self.run.state}")
 
     def begin(self) -> None:
-        self.move(RunState.PLANNING)
+        gone, began = freshness.left(self.run.cluster), timezone.now()
+        freshness.hold_up(self.run, gone, began=began)
+        if gone is not None:
+            self.move(RunState.FAILED, f"Nothing was written. {gone}")
+        else:
+            self.move(RunState.PLANNING)
 
     @abstractmethod
     def plan(self) -> None: ...

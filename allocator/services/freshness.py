@@ -31,6 +31,7 @@ from cluster.store import State
 from inventory import clients
 from inventory.choices import Source
 from inventory.models import Cluster, WatchState
+from inventory.queries.leaving import why_left
 from web import metrics
 
 _POLL_SECONDS: Final = 0.1
@@ -109,8 +110,18 @@ def behind(cluster: Cluster) -> Stale | None:
     return _why_stale(cluster, proof=False)
 
 
+def left(cluster: Cluster) -> Stale | None:
+    """None for a cluster that ``clusters.yaml`` names. A slip in that file may be over
+    in a moment, so a run waits for its end as for a watch."""
+    if (why := why_left(cluster)) == "":
+        return None
+    return Stale(why, "Start again when it is back.")
+
+
 def claims_are_followed(cluster: Cluster) -> Stale | None:
     """None while the watch of claims is live, as far as its row tells."""
+    if (gone := left(cluster)) is not None:
+        return gone
     return _why_not("ResourceClaim", _watches(cluster, kind="ResourceClaim").first())
 
 
@@ -130,6 +141,8 @@ def _watches(cluster: Cluster, **which: str) -> QuerySet[Any]:
 
 
 def _why_stale(cluster: Cluster, *, proof: bool) -> Stale | None:
+    if (gone := left(cluster)) is not None:
+        return gone
     watches = {w.kind: w for w in _watches(cluster)}
     for kind in _NEEDED:
         if (why := _why_not(kind, watches.get(kind))) is not None:

@@ -28,6 +28,7 @@ from cluster.writeback import allocation_of, changes, reservations_of
 from cluster.writeback.pins import is_pin
 from inventory.choices import Source
 from inventory.models import Cluster, Node
+from inventory.queries.leaving import why_left
 
 log = structlog.get_logger("allocator.runs")
 
@@ -68,8 +69,7 @@ def start_run(
     read-only here. Raises RunRefused. Whether ``user`` may do this is the caller's
     question.
     """
-    if not dry_run:
-        must_be_writable(cluster)
+    must_be_writable(cluster, dry_run=dry_run)
     claim = _pending_claim(cluster, namespace, claim_name)
     if node and not Node.objects.filter(cluster=cluster, name=node).exists():
         raise RunRefused(f"There is no node {node} in the cluster {cluster.name}.")
@@ -108,8 +108,7 @@ def start_release(
     resourceVersion of the claim that was decided about; another one ends the run. Raises
     RunRefused.
     """
-    if not dry_run:
-        must_be_writable(cluster)
+    must_be_writable(cluster, dry_run=dry_run)
     claim = _readable_claim(cluster, namespace, claim_name)
     if allocation_of(claim.raw) is None:
         raise RunRefused("The claim holds no allocation, so there is nothing to free.")
@@ -294,8 +293,13 @@ def record_runs(
     ]
 
 
-def must_be_writable(cluster: Cluster) -> None:
-    """Raises RunRefused for a cluster that is read-only here."""
+def must_be_writable(cluster: Cluster, *, dry_run: bool = False) -> None:
+    """Raises RunRefused for a cluster that is read-only here. A dry run needs one that
+    is followed: of any other the mirror is no ground for a plan."""
+    if why := why_left(cluster):
+        raise RunRefused(why)
+    if dry_run:
+        return
     if cluster.source == Source.DUMP:
         raise RunRefused(
             f"The cluster {cluster.name} is a dump file: nothing can be allocated in it. "

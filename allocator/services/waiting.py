@@ -45,7 +45,7 @@ def explain_waiting(cluster_id: int) -> int:
     last one that got to every claim.
     """
     cluster = Cluster.objects.filter(pk=cluster_id).first()
-    if cluster is None:
+    if cluster is None or cluster.left_at is not None:
         return 0
     passing, _ = WaitingPass.objects.get_or_create(cluster=cluster)
     if passing.seq == cluster.seq and not passing.open:

@@ -162,7 +162,7 @@ class Run(ClusterDetail[AllocationRun]):
             "rule_risk": rule_risk(run),
             "releases": run.kind == RunKind.DEALLOCATE,
             "can_cancel": _can_cancel(run),
-            "can_retry": _can_retry(run),
+            "can_retry": _can_retry(run) and self.cluster.left_at is None,
             "can_write": run.dry_run and run.state == RunState.DONE and writable,
             "later_runs": list(run.retries.order_by("created_at")[:3]),
             "booked_twice": queries.booked_twice(

@@ -29,6 +29,7 @@ from inventory import clients
 from inventory.choices import Source
 from inventory.clients import Connected, NoClientError
 from inventory.models import Cluster
+from inventory.queries.leaving import why_left
 from web.doors import AnyUser, Role, RoleMissing
 from web.namespaces import check_namespace
 
@@ -82,6 +83,8 @@ def why_not(
 
 def why_read_only(cluster: Cluster) -> str:
     """A sentence on why nothing can be written to the cluster; empty: it can be."""
+    if why := why_left(cluster):
+        return why
     if cluster.source == Source.DUMP:
         return (
             f"The cluster {cluster.name} is a dump file, so nothing can be written to "

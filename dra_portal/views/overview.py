@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -39,7 +39,10 @@ GOOD_WATCH = ("live", "static", "not served")
 
 def home(request: HttpRequest) -> HttpResponse:
     """To the only (or first) cluster, or to the page that says how to add one."""
-    first = Cluster.objects.values_list("name", flat=True).first()
+    followed_first = Cluster.objects.order_by(
+        F("left_at").asc(nulls_first=True), "name"
+    )
+    first = followed_first.values_list("name", flat=True).first()
     return redirect("overview", first) if first else redirect("clusters")
 
 

@@ -6,41 +6,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import structlog
-from django.db import models, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from claims import models as claims
 from cluster.config import ClusterConfig
 from cluster.resources import RESOURCES
 from cluster.store import State
 from inventory import models as inventory
 from inventory.mirror import ALWAYS, Guard, writing
+from inventory.services import leaving
 
 log = structlog.get_logger("dra_portal.watch")
 
 _LEAP: Final = 1_000_000
 """More changes than a database can lose when it fails over."""
-
-# Children first, so that each delete is one statement.
-_TABLES: tuple[type[models.Model], ...] = (
-    claims.ClaimRequest,
-    claims.AllocatedDevice,
-    claims.ClaimConsumer,
-    claims.PodClaim,
-    claims.ResourceClaim,
-    claims.ResourceClaimTemplate,
-    claims.Pod,
-    claims.PodGroup,
-    inventory.Device,
-    inventory.ResourceSlice,
-    inventory.Pool,
-    inventory.DeviceTaintRule,
-    inventory.DeviceClass,
-    inventory.Node,
-    inventory.Namespace,
-    inventory.Tombstone,
-    inventory.WatchState,
-)
 
 
 def sync_clusters(configs: Sequence[ClusterConfig]) -> dict[str, int]:
@@ -48,12 +27,17 @@ def sync_clusters(configs: Sequence[ClusterConfig]) -> dict[str, int]:
 
     Each gets a watch state per kind at once, so a page never shows half of them. A
     cluster whose origin changed is listed anew: versions of another server mean
-    nothing.
+    nothing. One that is named no more is kept for a while, and goes on as before when
+    it comes back; unless it was being deleted: then it begins anew.
     """
     with transaction.atomic():
-        gone = inventory.Cluster.objects.exclude(name__in=[c.name for c in configs])
-        for cluster in gone:
-            _delete(cluster)
+        named = {config.name for config in configs}
+        # Locked, so that nobody begins to delete one that comes back.
+        for cluster in inventory.Cluster.objects.select_for_update():
+            if cluster.name not in named:
+                leaving.leave(cluster)
+            elif cluster.deleted_by:
+                leaving.delete(cluster)
         return {config.name: _sync(config) for config in configs}
 
 
@@ -98,7 +82,11 @@ def _sync(config: ClusterConfig) -> int:
         if (cluster.source, cluster.origin) != (config.source, wanted["origin"]):
             log.info("watch.cluster_moved", cluster=config.name, origin=config.origin)
             states.update(resource_version="")
-        inventory.Cluster.objects.filter(pk=cluster.pk).update(**wanted, error="")
+        if cluster.left_at is not None:
+            log.info("watch.cluster_came_back", cluster=config.name)
+        inventory.Cluster.objects.filter(pk=cluster.pk).update(
+            **wanted, error="", left_at=None
+        )
     known = set(states.values_list("kind", flat=True))
     states.update(state=State.STARTING, error="")
     inventory.WatchState.objects.bulk_create(
@@ -107,10 +95,3 @@ def _sync(config: ClusterConfig) -> int:
         if resource.kind not in known
     )
     return cluster.pk
-
-
-def _delete(cluster: inventory.Cluster) -> None:
-    log.info("watch.cluster_removed", cluster=cluster.name)
-    for table in _TABLES:
-        table._default_manager.filter(cluster_id=cluster.pk).delete()
-    cluster.delete()

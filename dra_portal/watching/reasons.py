@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from allocator.models import WaitingPass
 from allocator.services.queueing import QueueError, enqueue_waiting
-from inventory.models import Cluster
+from inventory.queries.leaving import followed
 
 log = structlog.get_logger("dra_portal.watch")
 
@@ -49,5 +49,5 @@ class ReasonNudge:
         passes = WaitingPass.objects.all()
         busy = Q(busy_until__gt=Now())
         current = passes.filter(busy | Q(open=0, seq=F("cluster__seq")))
-        others = Cluster.objects.exclude(pk__in=current.values("cluster"))
+        others = followed().exclude(pk__in=current.values("cluster"))
         return list(others.filter(seq__gt=0).values_list("pk", flat=True))

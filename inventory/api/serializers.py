@@ -63,8 +63,15 @@ class ClusterSerializer(serializers.ModelSerializer[Cluster]):
             "seq",
             "error",
             "checked_at",
+            "left_at",
             "watches",
         ]
+        extra_kwargs = {
+            "left_at": {
+                "help_text": "Since when clusters.yaml does not name it: nothing of it "
+                "is watched or written, and it is deleted in the end. Null normally."
+            }
+        }
 
 
 class MirroredSerializer(serializers.ModelSerializer[Any]):

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
-from rest_framework import generics
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import generics, status
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from inventory import filtersets, models
 from inventory.api import serializers
 from inventory.api.base import CLUSTER_PARAMETER, MirrorDetail, MirrorList
+from inventory.services import leaving
+from web.api.permissions import ViewerReads
+from web.api.problems import Conflict
+from web.doors import Role
 
 
 class ClusterList(generics.ListAPIView[models.Cluster]):
@@ -17,12 +25,40 @@ class ClusterList(generics.ListAPIView[models.Cluster]):
     serializer_class = serializers.ClusterSerializer
 
 
+class _AdminDeletes(ViewerReads):
+    """Reading is a viewer's matter; deleting takes the role admin."""
+
+    def needed(self, request: Request) -> Role:
+        read = super().needed(request)
+        return read if read is Role.VIEWER else Role.ADMIN
+
+
 class ClusterDetail(generics.RetrieveAPIView[models.Cluster]):
     """One cluster and the state of each watch."""
 
     queryset = models.Cluster.objects.prefetch_related("watches")
     serializer_class = serializers.ClusterSerializer
     lookup_field = "name"
+    permission_classes = [_AdminDeletes]
+
+    @extend_schema(
+        responses={
+            202: OpenApiResponse(
+                serializers.ClusterSerializer,
+                description="It is being deleted, which may take minutes.",
+            ),
+            409: OpenApiResponse(description="clusters.yaml names it."),
+        }
+    )
+    def delete(self, request: Request, *_: Any, **__: Any) -> Response:
+        """Forget a cluster that clusters.yaml names no more, with all that is kept of it."""
+        cluster = self.get_object()
+        try:
+            leaving.ask_deletion(cluster, request.user.get_username())
+        except leaving.StillNamedError as refused:
+            raise Conflict(str(refused)) from refused
+        body = self.get_serializer(cluster).data
+        return Response(body, status=status.HTTP_202_ACCEPTED)
 
 
 @extend_schema(parameters=[CLUSTER_PARAMETER])

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from inventory.choices import Source
 from inventory.models import Cluster, WatchLock, WatchState
+from inventory.queries.leaving import why_left
 from web.looks import Tone
 from web.pages.cells import span_words
 
@@ -83,6 +84,9 @@ def _judge(
     heartbeat: datetime | None,
     now: datetime,
 ) -> tuple[Tone, str, str, str]:
+    if cluster.left_at is not None:
+        gone = span_words((now - cluster.left_at).total_seconds())
+        return "bad", "alert", f"not followed for {gone}", why_left(cluster)
     if cluster.error:
         return "bad", "alert", "not connected", cluster.error
     if not watches:

@@ -13,6 +13,7 @@ from django.utils.functional import cached_property
 from allocator.queries import newest_changes
 from inventory.models import Cluster
 from inventory.queries.freshness import Freshness, freshness
+from inventory.queries.leaving import why_left
 from web.doors import Role, role_of
 
 THEMES = frozenset({"light", "dark"})
@@ -112,6 +113,8 @@ class ClusterLink:
     name: str
     href: str
     read_only: bool
+    left: bool
+    """``clusters.yaml`` names it no more."""
 
 
 class Frame:
@@ -146,12 +149,25 @@ class Frame:
             if session.get(_SESSION_KEY) != here.name:
                 session[_SESSION_KEY] = here.name
             return here
-        return by_name.get(session.get(_SESSION_KEY, "")) or self._all[0]
+        last = by_name.get(session.get(_SESSION_KEY, ""))
+        return last or next((c for c in self._all if c.left_at is None), self._all[0])
+
+    @cached_property
+    def left(self) -> str:
+        """On pages of a cluster that nobody follows any more: the sentence that says so."""
+        match = self._request.resolver_match
+        of_cluster = match is not None and "cluster" in match.kwargs
+        return why_left(self.cluster) if of_cluster and self.cluster else ""
 
     @cached_property
     def clusters(self) -> list[ClusterLink]:
         return [
-            ClusterLink(c.name, reverse("overview", args=[c.name]), c.read_only)
+            ClusterLink(
+                c.name,
+                reverse("overview", args=[c.name]),
+                c.read_only,
+                left=c.left_at is not None,
+            )
             for c in self._all
         ]
 

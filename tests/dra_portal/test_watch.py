@@ -221,9 +221,30 @@ def test_a_server_that_comes_back_is_read(
         eventually(lambda: Cluster.objects.get().error == "")
 
 
-def test_a_cluster_that_left_the_file_is_removed_with_its_mirror(
+def test_a_cluster_that_left_the_file_is_kept_and_followed_when_it_comes_back(
     server: StandinServer, tmp_path: Path
 ) -> None:
+    server.store.load(generate(nodes=2))
+    path = clusters_of(server, tmp_path)
+    with watch(path):
+        eventually(equal(server))
+        key, devices = Cluster.objects.get().pk, Device.objects.count()
+        path.write_text("clusters: []\n", encoding="utf-8")
+        eventually(lambda: Cluster.objects.get().left_at is not None)
+        assert set(states().values()) == {"stopped"}
+        assert Device.objects.count() == devices > 0
+        server.store.put(slice_("meanwhile"))
+        clusters_of(server, tmp_path)
+        eventually(equal(server))
+        eventually(alive)
+    back = Cluster.objects.get()
+    assert (back.pk, back.left_at, back.read_only) == (key, None, False)
+
+
+def test_a_cluster_that_left_the_file_is_removed_with_its_mirror_where_none_is_kept(
+    server: StandinServer, tmp_path: Path, settings: Any
+) -> None:
+    settings.LEFT_CLUSTER_DAYS = 0
     server.store.load(generate(nodes=2))
     path = clusters_of(server, tmp_path)
     with watch(path):
