@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 def text(name: str, default: str = "") -> str:
@@ -47,6 +48,14 @@ def address(name: str) -> str:
     _, colon, port = raw.rpartition(":")
     if raw and not (colon and port.isdecimal() and 0 < int(port) < 65536):
         raise ImproperlyConfigured(f"{name} is {raw!r}: use host:port, such as :9100.")
+    return raw
+
+
+def level(name: str, default: str) -> str:
+    """The name of a level of logs, in capitals."""
+    raw = text(name).upper() or default
+    if raw not in _LEVELS:
+        raise ImproperlyConfigured(f"{name} is {raw!r}: use {', '.join(_LEVELS)}.")
     return raw
 
 

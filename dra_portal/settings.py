@@ -53,6 +53,10 @@ def _secret_key() -> str:
 SECRET_KEY = _secret_key()
 ALLOWED_HOSTS = env.listing("DRA_PORTAL_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env.listing("DRA_PORTAL_ORIGINS")
+if not all("://" in origin for origin in CSRF_TRUSTED_ORIGINS):
+    raise ImproperlyConfigured(
+        "DRA_PORTAL_ORIGINS: begin each with https://, such as https://dra.example.com."
+    )
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -112,7 +116,11 @@ TEMPLATES = [
 
 def _database(url: str) -> dict[str, object]:
     """``sqlite:///path`` or ``postgresql://user:password@host:port/name``."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        port = str(parts.port or "")
+    except ValueError:  # a port that is no number
+        parts, port = urlsplit(""), ""
     if parts.scheme == "sqlite":
         return {
             "ENGINE": "django.db.backends.sqlite3",
@@ -132,7 +140,7 @@ def _database(url: str) -> dict[str, object]:
             "PASSWORD": unquote(parts.password or "")
             or env.secret("DRA_PORTAL_DATABASE_PASSWORD"),
             "HOST": parts.hostname or "",
-            "PORT": str(parts.port or ""),
+            "PORT": port,
             "CONN_HEALTH_CHECKS": True,
         }
     raise ImproperlyConfigured(
@@ -252,6 +260,8 @@ RUN_LEASE_SECONDS = env.integer("DRA_PORTAL_RUN_LEASE_SECONDS", 90, least=1)
 WAITING_PASS_SECONDS = env.integer("DRA_PORTAL_WAITING_PASS_SECONDS", 10)
 
 CELERY_BROKER_URL = env.secret("DRA_PORTAL_BROKER") or "redis://127.0.0.1:6379/0"
+if "://" not in CELERY_BROKER_URL:
+    raise ImproperlyConfigured("DRA_PORTAL_BROKER: use redis://host:6379/0.")
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # workers and beat wait for it for ever
 CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -358,11 +368,14 @@ WARM_SECONDS = env.integer("DRA_PORTAL_WARM_SECONDS", 2)
 METRICS_LISTEN = env.address("DRA_PORTAL_METRICS_LISTEN")
 METRICS_DIR = env.text("DRA_PORTAL_METRICS_DIR")
 if METRICS_DIR:
-    Path(METRICS_DIR).mkdir(parents=True, exist_ok=True)
+    try:
+        Path(METRICS_DIR).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(f"DRA_PORTAL_METRICS_DIR: {error}") from error
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = METRICS_DIR
 
 LOGGING_CONFIG = None  # structlog and logging are set up in one place instead
-LOG_LEVEL = env.text("DRA_PORTAL_LOG_LEVEL", "INFO").upper()
+LOG_LEVEL = env.level("DRA_PORTAL_LOG_LEVEL", "INFO")
 configure_logging(
     level=LOG_LEVEL, as_json=env.boolean("DRA_PORTAL_LOG_JSON", default=False)
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -40,18 +41,32 @@ def test_what_no_time_or_count_can_be_is_refused_by_name(
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "value"),
     [
-        "DRA_PORTAL_TASK_SECONDS",
-        "DRA_PORTAL_RUN_LEASE_SECONDS",
-        "DRA_PORTAL_RUN_ATTEMPTS",
+        ("DRA_PORTAL_TASK_SECONDS", "0"),
+        ("DRA_PORTAL_RUN_LEASE_SECONDS", "0"),
+        ("DRA_PORTAL_RUN_ATTEMPTS", "0"),
+        ("DRA_PORTAL_DATABASE", "postgresql://portal:secret@db:port/portal"),
+        ("DRA_PORTAL_BROKER", "127.0.0.1"),
+        ("DRA_PORTAL_ORIGINS", "dra.example.com"),
+        ("DRA_PORTAL_LOG_LEVEL", "loud"),
+        ("DRA_PORTAL_METRICS_DIR", f"{__file__}/metrics"),
     ],
 )
-def test_the_portal_does_not_start_without_time_for_its_runs(name: str) -> None:
-    told = {**os.environ, name: "0"}
+def test_the_portal_does_not_start_with_a_value_that_is_none(
+    name: str, value: str, tmp_path: Path
+) -> None:
+    told = {
+        **os.environ,
+        "DJANGO_SETTINGS_MODULE": "dra_portal.settings",
+        "DRA_PORTAL_VAR": str(tmp_path),
+        name: value,
+    }
     command = [sys.executable, "manage.py", "check"]
     done = subprocess.run(
         command, env=told, capture_output=True, text=True, check=False
     )
     assert done.returncode != 0
-    assert f"{name} is '0'" in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("django.core.exceptions.ImproperlyConfigured: " + name)
+    assert "secret" not in last

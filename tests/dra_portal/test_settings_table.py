@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("allocator", "claims", "cluster", "dra", "dra_portal", "inventory", "web")
 NAME = re.compile(r"DRA_PORTAL_[A-Z_]+")
+OF_COMPOSE = {"DRA_PORTAL_IMAGE"}
 
 
 def read_in_code() -> Iterator[tuple[str, str | None]]:
@@ -70,6 +71,26 @@ def test_the_defaults_are_those_of_the_code() -> None:
         if default is not None and name not in kept and told[name] != default
     }
     assert wrong == {}
+
+
+def test_the_worked_out_defaults_are_right_too() -> None:
+    source = (ROOT / "dra_portal" / "settings.py").read_text("utf-8")
+    assert f'or "{table()["DRA_PORTAL_BROKER"]}"' in source
+    assert "/ 'portal.sqlite3'}" in source
+    assert table()["DRA_PORTAL_DATABASE"] == "sqlite:///var/portal.sqlite3"
+
+
+def test_only_settings_are_named_elsewhere() -> None:
+    """In documents, and where the portal is started."""
+    started = ("docker-compose.yml", "Dockerfile", "bin/demo", "README.md")
+    files = [
+        *(ROOT / name for name in started),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "deploy").rglob("*.yaml"),
+    ]
+    text = "\n".join(path.read_text("utf-8") for path in files)
+    named = {name.removesuffix("_FILE").rstrip("_") for name in NAME.findall(text)}
+    assert named - OF_COMPOSE <= set(table())
 
 
 def test_the_environment_is_read_in_one_place() -> None:
