@@ -38,7 +38,7 @@ bench: ## measure, and print a table: ours, the comparison, ratio, memory
 	@.venv/bin/python -m bench
 
 serve: ## the web server (settings from the environment, docs/operations.md)
-	@$(RUN) uvicorn dra_portal.asgi:application --port $(PORT)
+	@$(RUN) uvicorn dra_portal.asgi:application --port $(PORT) --timeout-graceful-shutdown 20
 
 watch: ## mirror the clusters of clusters.yaml into the database
 	@$(RUN) manage.py watch
