@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
+from cluster.resources import RESOURCES
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = (
     "README.md",
@@ -22,6 +24,7 @@ FOLDER = re.compile(r"[a-z_]+(/[a-z_]+)+/?|[a-z_]+/")
 MODULE = re.compile(rf"(?:{ROOMS})(?:\.\w+)+")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 OF_USERS = {"clusters.yaml", "claims.yaml", "claim.yaml", "pod.yaml"}
+NOT_SERVED_EVERYWHERE = {"devicetaintrules", "podgroups"}
 NO_PATHS = {"resourceclaims/binding", "namespace/name", "dra_portal/", "web/"}
 
 
@@ -104,6 +107,15 @@ def test_commands_that_are_named_exist() -> None:
     django = {"migrate", "createsuperuser", "collectstatic", "check"}
     ours = ROOT / "dra_portal/management/commands"
     assert commands - django <= {path.stem for path in ours.glob("*.py")}
+
+
+def test_a_dump_is_asked_for_alike_everywhere_and_has_what_is_mirrored() -> None:
+    told = "\n".join(text_of(document) for document in DOCUMENTS)
+    asked = re.findall(r"kubectl get ([a-z,]+) -A -o json", told)
+    assert len(asked) == 3
+    everywhere = {resource.plural for resource in RESOURCES}
+    for kinds in asked:
+        assert {*kinds.split(",")} == everywhere - NOT_SERVED_EVERYWHERE
 
 
 def test_every_target_says_what_it_is_for() -> None:
