@@ -61,13 +61,13 @@ def leave(cluster: Cluster) -> None:
 def ask_deletion(cluster: Cluster, by: str) -> None:
     """Have a cluster that left deleted in the next minutes. Raises StillNamedError."""
     left = Cluster.objects.filter(pk=cluster.pk, left_at__isnull=False)
-    if not left.exists():
+    if left.filter(deleted_by="").update(deleted_by=by[:150]):
+        log.info("cluster.deletion_asked", cluster=cluster.name, by=by)
+    elif not left.exists():
         raise StillNamedError(
             f"The cluster {cluster.name} is in clusters.yaml, so it is watched: take it "
             "out of the file first."
         )
-    if left.filter(deleted_by="").update(deleted_by=by[:150]):
-        log.info("cluster.deletion_asked", cluster=cluster.name, by=by)
 
 
 def delete_left(*, seconds: float = SECONDS) -> int:

@@ -155,9 +155,10 @@ class Frame:
     @cached_property
     def left(self) -> str:
         """On pages of a cluster that nobody follows any more: the sentence that says so."""
-        match = self._request.resolver_match
-        of_cluster = match is not None and "cluster" in match.kwargs
-        return why_left(self.cluster) if of_cluster and self.cluster else ""
+        match, shown = self._request.resolver_match, self.cluster
+        if match is None or shown is None or match.kwargs.get("cluster") != shown.name:
+            return ""
+        return why_left(shown)
 
     @cached_property
     def clusters(self) -> list[ClusterLink]:

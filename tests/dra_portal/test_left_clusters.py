@@ -67,6 +67,21 @@ def test_every_page_of_it_says_that_nobody_follows_it(
     assert "Show the plan" not in shown
 
 
+def test_what_a_cluster_of_another_name_answers_does_not_speak_of_it(
+    gone: Cluster, client_of: Callable[..., Client]
+) -> None:
+    answer = client_of("viewer").get("/c/nowhere/claims/")
+    assert answer.status_code == 404
+    assert answer.content.decode().count(SENTENCE) == 1  # the title of the top line
+
+
+def test_the_overview_does_not_ask_again_for_reasons_that_nobody_looks_for(
+    gone: Cluster, client_of: Callable[..., Client]
+) -> None:
+    assert 'id="overview-body"' in (shown := page(client_of("viewer"), "/c/demo/"))
+    assert 'data-refresh-every="5"' not in shown
+
+
 def test_a_page_of_another_cluster_says_nothing_but_marks_it_in_the_switcher(
     gone: Cluster, client_of: Callable[..., Client]
 ) -> None:
