@@ -112,6 +112,10 @@ def test_a_dump_is_shown_and_never_written_to(tmp_path: Path) -> None:
             )
         assert refusal.value.code == 409
         assert "dump file" in json.load(refusal.value)["detail"]
+    other = dump.rename(tmp_path / "other.json")
+    with running_demo(tmp_path, str(other)) as demo:
+        shown = [cluster["name"] for cluster in ask(demo, "clusters/")["results"]]
+        assert shown == ["other"]
 
 
 def run_demo_that_fails(directory: Path, *arguments: str) -> str:
