@@ -61,7 +61,7 @@ def main() -> None:
     figures += next_snapshots(snapshot)
     if kind == "gpu":
         figures += placing(snapshot)
-        figures.append(hopeless.matched())
+        figures += [hopeless.matched(), hopeless.paired()]
     if kind == "mig":
         figures += hopeless.cut(snapshot, names[-1])
     figures += reasons(kind, snapshot, names)

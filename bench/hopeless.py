@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bench.clusters import DRIVER, claim
@@ -17,43 +18,15 @@ BUDGET: Final = 10.0
 
 def matched() -> Figure:
     """8 of 24 equal devices under a constraint that nothing meets."""
-    groups = [
+    nic = "nic.example.com"
+    gpus = [
         {"name": f"gpu-{n}", "attributes": {"group": {"int": 0}}} for n in range(24)
     ]
-    pool = {"name": "n", "generation": 1, "resourceSliceCount": 1}
-
-    def piece(name: str, driver: str, devices: object) -> dict[str, object]:
-        spec = {"driver": driver, "nodeName": "n", "pool": pool, "devices": devices}
-        return {"kind": "ResourceSlice", "metadata": {"name": name}, "spec": spec}
-
-    small = Snapshot.build(
-        [
-            {"kind": "Node", "metadata": {"name": "n"}},
-            {"kind": "DeviceClass", "metadata": {"name": "gpu.nvidia.com"}, "spec": {}},
-            piece("a", DRIVER, groups),
-            piece(
-                "b",
-                "nic.example.com",
-                [{"name": "nic", "attributes": {f"{DRIVER}/group": {"int": 1}}}],
-            ),
-        ]
-    )
-
-    def some(name: str, driver: str, count: int) -> dict[str, object]:
-        selector = {"cel": {"expression": f'device.driver == "{driver}"'}}
-        return {
-            "name": name,
-            "exactly": {
-                "deviceClassName": "gpu.nvidia.com",
-                "allocationMode": "ExactCount",
-                "count": count,
-                "selectors": [selector],
-            },
-        }
-
+    nics = [{"name": "nic", "attributes": {f"{DRIVER}/group": {"int": 1}}}]
+    small = _node({DRIVER: gpus, nic: nics})
     wanted = claim(
-        some("gpus", DRIVER, 8),
-        some("nic", "nic.example.com", 1),
+        _some("gpus", DRIVER, 8),
+        _some("nic", nic, 1),
         constraints=[{"matchAttribute": f"{DRIVER}/group"}],
     )
 
@@ -62,6 +35,29 @@ def matched() -> Figure:
         assert not isinstance(outcome, Fits)
 
     return figure("8 of 24 equal devices, impossible", milliseconds(work), 10_000.0)
+
+
+def paired() -> Figure:
+    """Eight pairs of a GPU and a NIC on one root each, where one NIC is elsewhere."""
+    nic = "nic.example.com"
+    gpus = [{"name": f"gpu-{n}", "attributes": {"root": {"int": n}}} for n in range(8)]
+    nics = [
+        {"name": f"nic-{n}", "attributes": {f"{DRIVER}/root": {"int": n or 8}}}
+        for n in range(8)
+    ]
+    snapshot = _node({DRIVER: gpus, nic: nics})
+    numbers = range(8)
+    wanted = claim(
+        *(_some(f"gpu-{n}", DRIVER, 1) for n in numbers),
+        *(_some(f"nic-{n}", nic, 1) for n in numbers),
+        constraints=[
+            {"matchAttribute": f"{DRIVER}/root", "requests": [f"gpu-{n}", f"nic-{n}"]}
+            for n in numbers
+        ],
+    )
+    return _impossible(
+        "8 pairs of GPU and NIC, one NIC elsewhere", snapshot, "n", wanted
+    )
 
 
 def cut(snapshot: Snapshot, node_name: str) -> list[Figure]:
@@ -101,3 +97,35 @@ def _impossible(
         assert isinstance(outcome, DoesNotFit)
 
     return figure(f"{what}, impossible", milliseconds(work), BUDGET, "budget")
+
+
+def _node(devices: Mapping[str, object]) -> Snapshot:
+    """Node ``n`` with the devices of each driver, and a class of everything."""
+    pool = {"name": "n", "generation": 1, "resourceSliceCount": 1}
+    pieces = [
+        {
+            "kind": "ResourceSlice",
+            "metadata": {"name": driver},
+            "spec": {"driver": driver, "nodeName": "n", "pool": pool, "devices": some},
+        }
+        for driver, some in devices.items()
+    ]
+    return Snapshot.build(
+        [
+            {"kind": "Node", "metadata": {"name": "n"}},
+            {"kind": "DeviceClass", "metadata": {"name": "gpu.nvidia.com"}, "spec": {}},
+            *pieces,
+        ]
+    )
+
+
+def _some(name: str, driver: str, count: int) -> dict[str, Any]:
+    return {
+        "name": name,
+        "exactly": {
+            "deviceClassName": "gpu.nvidia.com",
+            "allocationMode": "ExactCount",
+            "count": count,
+            "selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}],
+        },
+    }

@@ -34,6 +34,10 @@ class Values(NamedTuple):
 class Rule(Protocol):
     """One constraint of one claim."""
 
+    attribute: str
+
+    def applies(self, ask: Ask) -> bool: ...
+
     def add(self, ask: Ask, candidate: Candidate) -> bool: ...
 
     def remove(self, ask: Ask) -> None: ...

@@ -7,7 +7,9 @@ differ, room enough in the counters.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from dra.allocation.booking import Bookings
 from dra.allocation.constraints import (
@@ -19,12 +21,22 @@ from dra.allocation.constraints import (
     Rule,
     Value,
 )
+from dra.allocation.futures import terms
 from dra.allocation.matching import Matcher
 from dra.allocation.request import Ask, Plan, RequestPlan
 from dra.allocation.seating import all_are_seated
 from dra.allocation.supply import Option, Supply, Want
 from dra.allocation.traces import loud_asks
 from dra.allocation.views import Candidate
+
+
+class Bound(NamedTuple):
+    """Requests that have to agree, and the values on which they could."""
+
+    rule: Match | MatchLists
+    wants: Sequence[Want]
+    values: Sequence[Value]
+
 
 type Values = Mapping[int, frozenset[Value]]
 """By place."""
@@ -145,15 +157,23 @@ class Outlook:
         return found
 
     def _can_be(self, claim: int, wants: Sequence[Want]) -> bool:
-        return self._go_together(wants) and all(
-            self._can_agree(rule, concerned)
-            if isinstance(rule, Match | MatchLists)
-            else self._can_differ(rule, concerned)
-            for rule in self.rules[claim]
-            if isinstance(rule, Match | MatchLists | Distinct)
-            for concerned in ([w for w in wants if all(map(rule.applies, _asks(w)))],)
-            if concerned
-        )
+        if not self._go_together(wants):
+            return False
+        agreed: dict[str, list[Bound]] = {}
+        for rule in self.rules[claim]:
+            concerned = [w for w in wants if all(rule.applies(o.ask) for o in w)]
+            if isinstance(rule, Match | MatchLists):
+                values = self._common_values(rule, concerned)
+                if values is None:
+                    continue
+                if not values:
+                    return False
+                agreed.setdefault(rule.attribute, []).append(
+                    Bound(rule, concerned, values)
+                )
+            elif isinstance(rule, Distinct) and not self._can_differ(rule, concerned):
+                return False
+        return all(map(self._find_values, agreed.values()))
 
     def _go_together(self, wants: Sequence[Want]) -> bool:
         """Whether there are devices and counters enough for all requests at once."""
@@ -168,16 +188,21 @@ class Outlook:
             wants, room
         )
 
-    def _can_agree(self, rule: Match | MatchLists, wants: Sequence[Want]) -> bool:
-        """Whether some value is there often enough for all requests of a rule."""
+    def _common_values(
+        self, rule: Match | MatchLists, wants: Sequence[Want]
+    ) -> list[Value] | None:
+        """Values that are there often enough for all requests of a rule.
+
+        None where any device will do.
+        """
         allowed = rule.narrowed()
+        if sum(map(_least, wants)) < (2 if allowed is None else 1):
+            return None  # one alone agrees with itself
         if allowed is None:
-            if sum(map(_least, wants)) < 2:  # one alone agrees with itself
-                return True
             allowed = frozenset().union(
                 *(v for o in wants[0] for v in self._values_of(rule, o.ask).values())
             )
-        return any(self._is_often_enough(rule, value, wants) for value in allowed)
+        return [v for v in allowed if self._is_often_enough(rule, v, wants)]
 
     def _is_often_enough(
         self, rule: Match | MatchLists, value: Value, wants: Sequence[Want]
@@ -194,6 +219,50 @@ class Outlook:
                 return False
             narrowed.append(options)
         return self._go_together(narrowed)
+
+    def _find_values(self, bounds: Sequence[Bound]) -> bool:
+        """Whether rules on one attribute find their values beside each other.
+
+        At a value is room for as many of them as its devices serve.
+        """
+        apart: list[Bound] = []
+        for bound in bounds:
+            taken = [want for other in apart for want in other.wants]
+            if not any(want is w for want in bound.wants for w in taken):
+                apart.append(bound)
+        if len(apart) < 2:
+            return True
+        room: dict[Value, int] = {}
+        for value in {value for bound in apart for value in bound.values}:
+            there = [bound for bound in apart if value in bound.values]
+            room[value] = self._room_at(value, there)
+        return all_are_seated([(1, b.values) for b in apart], room.__getitem__)
+
+    def _room_at(self, value: Value, bounds: Sequence[Bound]) -> int:
+        """How many of the rules the devices with the value can serve, at most.
+
+        Counted for each kind of request as if the others were not there.
+        """
+        needed: dict[Hashable, Counter[int]] = {}
+        supply: dict[Hashable, set[int]] = {}
+        for number, (rule, wants, _) in enumerate(bounds):
+            for want in wants:
+                if len(want) > 1:
+                    continue
+                ((ask, count, places),) = want
+                values = self._values_of(rule, ask)
+                there = {place for place in places if value in values[place]}
+                if any(self.bookings.is_shareable(self.order[p]) for p in there):
+                    continue
+                needed.setdefault(terms(ask), Counter())[number] += count
+                supply.setdefault(terms(ask), set()).update(there)
+        return min(
+            [
+                len(bounds) - len(counts) + _served(counts.values(), len(supply[kind]))
+                for kind, counts in needed.items()
+            ],
+            default=len(bounds),
+        )
 
     def _can_differ(self, rule: Distinct, wants: Sequence[Want]) -> bool:
         """Whether there are values enough that no device has yet."""
@@ -221,9 +290,16 @@ class Outlook:
         return found
 
 
-def _asks(want: Want) -> list[Ask]:
-    return [option.ask for option in want]
-
-
 def _least(want: Want) -> int:
     return min(option.needed for option in want)
+
+
+def _served(counts: Iterable[int], supply: int) -> int:
+    """How many can have what they need, at most."""
+    most = 0
+    for count in sorted(counts):
+        supply -= count
+        if supply < 0:
+            break
+        most += 1
+    return most

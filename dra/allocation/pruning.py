@@ -24,9 +24,10 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from dra.allocation.booking import Bookings, Pick
-from dra.allocation.choices import Frame
+from dra.allocation.choices import Frame, Place
 from dra.allocation.constraints import Rule, find_attribute, value_set
 from dra.allocation.counters import charge_of, groups_of
+from dra.allocation.futures import Futures
 from dra.allocation.matching import Matcher
 from dra.allocation.request import Ask, Plan
 from dra.allocation.traces import derived_values, loud_asks
@@ -69,6 +70,7 @@ class Insight:
         self.charged: list[int] = []
         self.of_claim: dict[int, list[int]] = {}
         self.order = order
+        self.futures = Futures(plan, rules)
         self.failed: set[Hashable] = set()
         """States from which there is no solution."""
 
@@ -129,15 +131,14 @@ class Insight:
 
     # --- states that were seen ---
 
-    def state(
-        self, claim: int, ask: Ask | None, start: int, picks: Sequence[Pick]
-    ) -> Hashable:
+    def state(self, at: Place, picks: Sequence[Pick]) -> Hashable:
         """What of the search so far matters for the rest of it.
 
         How many devices of each kind are taken and how, what the constraints of the
-        claim insist on, and for a request that is under way which devices it may
-        still look at: those from ``start`` on.
+        claim insist on, and for a request that is under way which devices it may still
+        look at.
         """
+        claim, ask, start = at.claim, at.ask, at.start
         taken: dict[DeviceID, list[Hashable]] = {}
         kinds: dict[DeviceID, Hashable] = {}
         for pick in picks:
@@ -152,7 +153,9 @@ class Insight:
             for place in places[bisect.bisect_left(places, start) :]:
                 candidate = self.order[place]
                 left[self.signature(candidate), how.get(candidate.id)] += 1
-        rules = tuple(rule.state() for rule in self.rules[claim])
+        rules: Hashable = self.futures.state(claim, at.request, ask)
+        if self.loud:  # which request is which decides on the error
+            rules = tuple(rule.state() for rule in self.rules[claim])
         return frozenset(held.items()), frozenset(left.items()), rules
 
     def remember_failure(self, state: Hashable) -> None:

@@ -247,7 +247,7 @@ class Search:
             frame.blame.update(range(frame.depth))
             return
         picks = [f.pick for f in stack if f.pick is not None]
-        seen = insight.state(at.claim, at.ask, at.start, picks)
+        seen = insight.state(at, picks)
         place = (at.claim, at.request, id(at.ask), at.device, self.per_claim[at.claim])
         state = (place, seen)
         if state in insight.failed:

@@ -24,10 +24,12 @@ from dra.allocation.explaining.funnel import (
 from dra.allocation.explaining.surveying import Survey
 from dra.allocation.request import Ask
 from dra.cel.advice import advise
+from dra.cel.advice.words import joined
 from dra.cel.likeness import likeness
 from dra.cel.selection import TRUE, Stop
 from dra.objects import (
     CELExpression,
+    Constraint,
     DeviceSelector,
     DeviceTaint,
     ExactRequest,
@@ -76,6 +78,8 @@ class Changes:
         self.claims = claims
         self.is_enough = is_enough
         self.stop = stop
+        self._dropped: set[tuple[int, int]] = set()
+        self._renamed: set[tuple[int, int]] = set()
 
     def of(self, ask: Ask) -> Iterator[Iterator[Change]]:
         """The changes for one request, kind by kind, the least ones first."""
@@ -198,7 +202,7 @@ class Changes:
     def _without_constraint(self, ask: Ask) -> Iterator[Change]:
         claim = self.claims[ask.claim_index]
         constraints = claim.spec.devices.constraints or []
-        for number, constraint in enumerate(constraints):
+        for number, constraint in self._new_constraints(ask, self._dropped):
             kind = (
                 "matchAttribute" if constraint.match_attribute else "distinctAttribute"
             )
@@ -208,9 +212,9 @@ class Changes:
             yield Change(
                 "drop constraint",
                 "",
-                f"{kind}: {name}",
+                f"{kind}: {name}{_bound(constraint)}",
                 "",
-                f"Drop the constraint {kind} {name}.",
+                f"Drop the constraint {kind} {name}{_bound(constraint)}.",
                 replace(claim, spec=replace(claim.spec, devices=devices)),
             )
 
@@ -218,9 +222,9 @@ class Changes:
         """Constraints on another attribute, that more of the wanted devices have."""
         claim = self.claims[ask.claim_index]
         constraints = claim.spec.devices.constraints or []
-        for number, constraint in enumerate(constraints):
+        for number, constraint in self._new_constraints(ask, self._renamed):
             name = constraint.match_attribute
-            if name is None or not concerns(constraint, ask):
+            if name is None:
                 continue
             for other in self._shared_attributes(ask, name):
                 changed = list(constraints)
@@ -229,11 +233,22 @@ class Changes:
                 yield Change(
                     "other attribute",
                     "",
-                    f"matchAttribute: {name}",
+                    f"matchAttribute: {name}{_bound(constraint)}",
                     other,
-                    f"Match {other} instead of {name}.",
+                    f"Match {other} instead of {name}{_bound(constraint)}.",
                     replace(claim, spec=replace(claim.spec, devices=devices)),
                 )
+
+    def _new_constraints(
+        self, ask: Ask, known: set[tuple[int, int]]
+    ) -> Iterator[tuple[int, Constraint]]:
+        """Those that bind the request and that no request before has brought up."""
+        constraints = self.claims[ask.claim_index].spec.devices.constraints or []
+        for number, constraint in enumerate(constraints):
+            place = ask.claim_index, number
+            if place not in known and concerns(constraint, ask):
+                known.add(place)
+                yield number, constraint
 
     def _shared_attributes(self, ask: Ask, name: str) -> list[str]:
         """Attributes of all wanted free devices that are nearest to ``name``, and
@@ -380,3 +395,9 @@ def _changed_request(request: Request, ask: Ask, fields: dict[str, Any]) -> Requ
         for sub in request.first_available or ()
     ]
     return replace(request, first_available=alternatives)
+
+
+def _bound(constraint: Constraint) -> str:
+    """The requests of a constraint that is not on all of them."""
+    names = constraint.requests
+    return f" of {joined(names)}" if names else ""

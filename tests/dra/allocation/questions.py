@@ -134,18 +134,42 @@ class Questions:
         return found
 
     def claim(self, number: int) -> Any:
+        name = f"claim-{number}"
+        return self.pairs(name) if self.chance(0.3) else self.anything(name)
+
+    def pairs(self, name: str) -> Any:
+        """Devices of two kinds, side by side."""
+        random = self.random
+        requests, rules = [], []
+        rule, value = (
+            random.choice([match, match, match, distinct]),
+            random.choice("ab"),
+        )
+        for n in range(random.randint(2, 4)):
+            both = [f"{kind}{n}" for kind in "xy"]
+            rules.append(rule(value, *both))
+            for one in both:
+                wanted_kind = f'{KIND} == "{one[0]}"'
+                requests.append(exactly(one, random.choice([1, 1, 1, 2]), wanted_kind))
+        if self.chance(0.5):
+            random.shuffle(requests)
+        if self.chance(0.4):
+            rules.append(distinct(random.choice("ab"), "x0", "x1"))
+        return wanted(*requests, name=name, constraints=rules)
+
+    def anything(self, name: str) -> Any:
         random = self.random
         requests, names = [], []
         for r in range(random.randint(1, 4)):
-            name = f"r{r}"
-            names.append(name)
+            own = f"r{r}"
+            names.append(own)
             if self.chance(0.25):
                 subs = [self.request(f"s{s}") for s in range(random.randint(2, 3))]
-                requests.append(first_of(name, *subs))
-                names += [f"{name}/{sub['name']}" for sub in subs]
+                requests.append(first_of(own, *subs))
+                names += [f"{own}/{sub['name']}" for sub in subs]
             else:
                 admin = {"adminAccess": True} if self.chance(0.05) else {}
-                requests.append(self.request(name, **admin))
+                requests.append(self.request(own, **admin))
         rules = []
         for _ in range(random.choice([0, 1, 1, 2, 3])):
             meant = random.sample(names, random.randint(1, min(3, len(names))))
@@ -153,7 +177,7 @@ class Questions:
             rules.append(
                 rule(random.choice("ab"), *(meant if self.chance(0.5) else ()))
             )
-        return wanted(*requests, name=f"claim-{number}", constraints=rules)
+        return wanted(*requests, name=name, constraints=rules)
 
     def request(self, name: str, **fields: Any) -> Json:
         random = self.random

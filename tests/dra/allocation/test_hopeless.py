@@ -18,6 +18,7 @@ from tests.dra.allocation.world import (
     everything,
     exactly,
     first_of,
+    given,
     match,
     selector,
     wanted,
@@ -157,6 +158,60 @@ def test_more_shares_than_there_is_capacity_for():
         exactly(f"r{i}", capacity={"requests": {"memory": "44Gi"}}) for i in range(9)
     ]
     assert_hopeless(cluster(devices(*parts)), *nine, features=Features.preset("1.36"))
+
+
+def pairs(number, *, apart):
+    """Requests for a GPU and a NIC each that share a root; ``apart``: all GPUs first."""
+    requests = [
+        exactly(f"{kind}{n}", 1, f'device.driver == "{driver}"')
+        for n in range(number)
+        for kind, driver in (("gpu", DRIVER), ("nic", "nic.example.com"))
+    ]
+    if apart:
+        requests.sort(key=lambda request: request["name"][:3])
+    rules = [match("root", f"gpu{n}", f"nic{n}") for n in range(number)]
+    return requests, rules
+
+
+def rooted(gpus, nics):
+    """A node with GPUs and NICs on these roots."""
+    return cluster(
+        devices(
+            *(
+                device(f"g{i}", attributes={"root": {"int": r}})
+                for i, r in enumerate(gpus)
+            )
+        ),
+        piece(
+            "t",
+            *(
+                device(f"n{i}", attributes={f"{DRIVER}/root": {"int": r}})
+                for i, r in enumerate(nics)
+            ),
+            driver="nic.example.com",
+        ),
+    )
+
+
+@MODES
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize(
+    "nics",
+    [[0, 1, 2, 3, 4, 5, 6, 9], [9, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 3, 2, 1, 0]],
+)
+def test_pairs_of_which_one_has_nowhere_to_go(quirks, apart, nics):
+    requests, rules = pairs(8, apart=apart)
+    assert_hopeless(rooted(range(8), nics), *requests, constraints=rules, quirks=quirks)
+
+
+@MODES
+def test_pairs_that_fit_in_one_way_are_found(quirks):
+    """Every GPU has one NIC, and the GPUs are all asked for first."""
+    requests, rules = pairs(8, apart=True)
+    asked = wanted(*requests, constraints=rules)
+    world = rooted(range(8), reversed(range(8)))
+    got = ask(world, asked, budget=Budget(steps=5_000), quirks=quirks)
+    assert given(got)[8:] == [f"nic{n}=n{7 - n}" for n in range(8)]
 
 
 @MODES

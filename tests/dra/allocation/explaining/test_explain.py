@@ -199,6 +199,25 @@ def test_constraints_say_how_the_free_devices_divide():
     }
 
 
+def test_each_constraint_on_an_attribute_is_tried_once_and_named_by_its_requests():
+    def numa(name, number):
+        return gpu(name, attributes={"numa": {"int": number}})
+
+    world = cluster(on("n1", *(numa(f"g{i}", i) for i in range(4)), numa("g4", 3)))
+    pairs = [exactly(name) for name in ("a", "b", "c", "d")]
+    rules = [match("numa", "a", "b"), match("numa", "c", "d")]
+
+    found = explain(world, [wanted(*pairs, constraints=rules)])
+
+    dropped = [r for r in found.relaxations if r.code == "drop constraint"]
+    assert [r.sentence for r in dropped] == [
+        f"Drop the constraint matchAttribute {DRIVER}/numa of a and b.",
+        f"Drop the constraint matchAttribute {DRIVER}/numa of c and d.",
+    ]
+    left = [r.spec["devices"]["constraints"] for r in dropped]
+    assert left == [[rules[1]], [rules[0]]]
+
+
 def test_counters_say_which_one_is_short_and_whose_end_would_help():
     world = cluster(
         on(
