@@ -116,12 +116,14 @@ def checked(
     *,
     namespace: str = "",
     old: Any = None,
+    served: str = "",
     stop: Stop | None = None,
 ) -> Checked:
     """The answer to any JSON value.
 
     ``namespace`` counts where the object names none. ``old`` is the stored object
-    that this would replace, None for a new one. ``stop`` None is a
+    that this would replace, None for a new one. ``served`` is the newest version that
+    the cluster serves for its kind, empty where that is not known. ``stop`` None is a
     :class:`~inventory.selecting.Deadline`. Raises nothing.
     """
     kind = value.get("kind") if isinstance(value, dict) else None
@@ -134,7 +136,8 @@ def checked(
             sentence=f"Objects of kind {kind[:_LINE]} are not checked here, only "
             f"{_listed(sorted(RULES))}.",
         )
-    return _checked(cluster, snapshot, value, kind, namespace, old, stop or Deadline())
+    stop = stop or Deadline()
+    return _checked(cluster, snapshot, value, kind, namespace, old, served, stop)
 
 
 def gates_of(cluster: Cluster) -> Gates:
@@ -149,6 +152,7 @@ def _checked(
     kind: str,
     namespace: str,
     old: Any,
+    served: str,
     stop: Stop,
 ) -> Checked:
     gates, place = gates_of(cluster), _namespace(value, kind, namespace)
@@ -162,7 +166,7 @@ def _checked(
         namespaces=_namespaces(snapshot),
     )
     outcome = validate(request)
-    advice, incomplete = _advice(value, snapshot, place, gates, stop)
+    advice, incomplete = _advice(value, snapshot, place, gates, served, stop)
     problems = tuple(_problem(cause, value, gates) for cause in outcome.problems)
     accepted = outcome.accepted
     if accepted and not value.get("apiVersion"):
@@ -184,11 +188,23 @@ def _checked(
 
 
 def _advice(
-    value: Json, snapshot: Snapshot, namespace: str, gates: Gates, stop: Stop
+    value: Json,
+    snapshot: Snapshot,
+    namespace: str,
+    gates: Gates,
+    served: str,
+    stop: Stop,
 ) -> tuple[tuple[Advice, ...], str]:
     """The advice, and a sentence where the time was over first."""
     try:
-        found = advise(value, snapshot, namespace=namespace, features=gates, stop=stop)
+        found = advise(
+            value,
+            snapshot,
+            namespace=namespace,
+            features=gates,
+            served=served,
+            stop=stop,
+        )
     except Stopped as stopped:
         why = stop.sentence(stopped) if isinstance(stop, Deadline) else ""
         return (), f"Not all advice is known. {why}".rstrip()

@@ -16,6 +16,7 @@ from dra.errors import ObjectError
 from dra.objects import ResourceClaim
 from dra.snapshot import Snapshot
 from inventory.models import Cluster
+from inventory.queries.served import newest_served
 
 _BROUGHT: Final = frozenset({"DeviceClass", "Namespace"})
 """Kinds of objects that claims of the same text refer to."""
@@ -87,13 +88,21 @@ def checked_documents(
     """
     world = with_brought(snapshot, documents)
     features = cluster.features
+    versions = newest_served(cluster, [document.value for document in documents])
     return tuple(
         CheckedDocument(
             document,
-            checked(cluster, world, document.value, namespace=namespace, stop=stop),
+            checked(
+                cluster,
+                world,
+                document.value,
+                namespace=namespace,
+                served=served,
+                stop=stop,
+            ),
             class_preview(snapshot, document.value, features, stop=stop),
         )
-        for document in documents
+        for document, served in zip(documents, versions, strict=True)
     )
 
 

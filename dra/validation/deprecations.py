@@ -24,10 +24,20 @@ _LATER: Final[dict[tuple[str, str], _End]] = {
 }
 
 
+def last_of(version: str, kind: str) -> Release | None:
+    """The first release that serves the version no more; None where none is stated."""
+    end = _end(version, kind)
+    return None if end is None else end[1]
+
+
 def deprecated(version: str, kind: str, release: Release) -> Iterator[str]:
     """What a server of ``release`` says to a request in ``version``."""
-    end = _LATER.get((version, kind)) or _ENDS.get(version)
+    end = _end(version, kind)
     if end is None or release < end[0]:
         return
     since, gone = (f"v{major}.{minor}+" for major, minor in end)
     yield f"{GROUP}/{version} {kind} is deprecated in {since}, unavailable in {gone}"
+
+
+def _end(version: str, kind: str) -> _End | None:
+    return _LATER.get((version, kind)) or _ENDS.get(version)

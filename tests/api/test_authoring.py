@@ -16,7 +16,7 @@ from django.test import Client
 
 from claims.api import authoring
 from claims.authoring import previewing
-from inventory.models import Cluster
+from inventory.models import Cluster, WatchState
 from tests.allocator import builders as build
 from tests.allocator.builders import Json
 from tests.mirrored import mirror
@@ -184,6 +184,67 @@ def test_an_old_layout_comes_back_converted(post: Post) -> None:
     assert document["accepted"] is False
     assert document["advice"][0]["code"] == "old-layout"
     assert post("validate", object=document["converted"]).json()["accepted"] is True
+
+
+def served(cluster: Cluster, *, release: str, newest: str) -> None:
+    Cluster.objects.filter(pk=cluster.pk).update(version=release)
+    WatchState.objects.filter(cluster=cluster).update(api_version=newest)
+
+
+def advised(answer: Any) -> list[list[tuple[str, str]]]:
+    """Of each document what is said of its version, with what to put there."""
+    return [
+        [
+            (advice["message"], advice["suggestion"])
+            for advice in document["advice"]
+            if advice["code"] == "version-not-served"
+        ]
+        for document in answer.json()["documents"]
+    ]
+
+
+def test_a_version_that_the_cluster_does_not_serve_is_told_with_what_it_serves(
+    lab: Cluster, post: Post
+) -> None:
+    served(lab, release="v1.33.4", newest="resource.k8s.io/v1beta1")
+    claim = new(build.claim("mine")) | {"apiVersion": "resource.k8s.io/v1beta2"}
+    ((found,),) = advised(post("validate", object=claim))
+    assert found[0].startswith(
+        "This cluster does not serve resource.k8s.io/v1beta2 for a ResourceClaim: the "
+        "newest version that it serves is resource.k8s.io/v1beta1."
+    )
+    assert post("validate", object=claim).json()["documents"][0]["accepted"] is True
+
+
+def test_nothing_is_said_of_a_version_where_nobody_knows_what_is_served(
+    lab: Cluster, post: Post
+) -> None:
+    served(lab, release="", newest="")
+    for version in ("v1", "v1beta2"):
+        claim = new(build.claim("mine")) | {"apiVersion": f"resource.k8s.io/{version}"}
+        assert advised(post("validate", object=claim)) == [[]]
+
+
+def test_what_is_served_is_asked_once_for_all_documents(
+    lab: Cluster, post: Post, django_assert_num_queries: Callable[..., Any]
+) -> None:
+    newest = "resource.k8s.io/v1beta2"
+    for release, version, asked, said in (
+        ("v1.36.2", "v1", 0, 0),
+        ("v1.33.4", "v1", 1, 1),
+        ("v1.33.4", "v1beta2", 1, 0),
+    ):
+        served(lab, release=release, newest=newest)
+        header = {"apiVersion": f"resource.k8s.io/{version}"}
+        documents = [new(build.claim(name)) | header for name in ("a", "b", "c")]
+        text = yaml.safe_dump_all(documents)
+        post("validate", manifest=text)
+        with django_assert_num_queries(VALIDATE_QUERIES + asked):
+            answer = post("validate", manifest=text)
+        assert [len(found) for found in advised(answer)] == [said] * 3
+
+
+VALIDATE_QUERIES = 5
 
 
 # --- preview ---

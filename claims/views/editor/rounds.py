@@ -33,6 +33,7 @@ from dra.errors import ObjectError
 from dra.objects import ResourceClaim
 from dra.snapshot import Snapshot
 from inventory.models import Cluster
+from inventory.queries.served import newest_served
 from inventory.selecting import Deadline
 from web.doors import AnyUser
 
@@ -249,7 +250,9 @@ def _checked(
     document = editing.document
     if document is None or document.problem is not None:
         return None
-    return checked(cluster, snapshot, document.value, old=old, stop=Deadline())
+    value = document.value
+    (served,) = newest_served(cluster, [value])
+    return checked(cluster, snapshot, value, old=old, served=served, stop=Deadline())
 
 
 def claim_shown(editing: Editing) -> ResourceClaim | None:

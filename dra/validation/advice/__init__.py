@@ -21,6 +21,7 @@ from dra.validation.advice.scene import Scene
 from dra.validation.decoding import Refused, decode
 from dra.validation.gates import ALL_OF_1_36, Gates
 from dra.validation.schema.scalars import ZERO_TIME
+from dra.validation.serving import not_served, same_layout
 
 __all__ = ["CODES", "Advice", "advise"]
 
@@ -31,17 +32,36 @@ def advise(
     *,
     namespace: str = "",
     features: Gates = ALL_OF_1_36,
+    served: str = "",
     stop: Stop | None = None,
 ) -> tuple[Advice, ...]:
     """Advice on ``sent``, an object as JSON in any version, for this cluster.
 
-    ``namespace`` is that of the address where the object names none. Nothing is said
-    of what cannot be read; validation tells why. Raises
+    ``namespace`` is that of the address where the object names none. ``served`` is the
+    newest version that the cluster serves for this kind, empty where that is not known.
+    Nothing is said of what cannot be read; validation tells why. Raises
     :class:`~dra.cel.selection.Stopped` when ``stop`` said so.
     """
     if not isinstance(sent, dict):
         return ()
-    return tuple(_advice(sent, snapshot, namespace, features, stop))
+    return (
+        *_on_version(sent, features, served),
+        *_advice(sent, snapshot, namespace, features, stop),
+    )
+
+
+def _on_version(sent: dict[str, Any], features: Gates, served: str) -> Iterator[Advice]:
+    kind, version = sent.get("kind"), sent.get("apiVersion")
+    if not (isinstance(kind, str) and isinstance(version, str)):
+        return
+    if why := not_served(kind, version, features.release, served):
+        alike = same_layout(kind, version, served)
+        yield Advice(
+            "version-not-served",
+            "apiVersion",
+            why,
+            suggestion=served if alike else "",
+        )
 
 
 def _advice(

@@ -28,6 +28,7 @@ class Advice(msgspec.Struct, frozen=True):
 
 
 CODES: Final = {
+    "version-not-served": "the cluster does not serve the version of the object",
     "old-layout": "fields of v1beta1 under a v1 header: they would be dropped",
     "class-missing": "the class does not exist",
     "class-empty": "no device here is of the class",

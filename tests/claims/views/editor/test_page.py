@@ -13,7 +13,7 @@ from django.test import Client
 
 from claims.authoring.manifests import read
 from claims.models import Draft
-from inventory.models import Cluster
+from inventory.models import Cluster, WatchState
 from tests.mirrored import mirror_demo
 
 HTMX = {"HX-Request": "true", "HX-Target": "draft-answer"}
@@ -299,6 +299,22 @@ def test_the_layout_of_v1beta1_is_answered_and_rewritten_before_it_has_a_form(
     assert f'name="{ASK}.count" type="text" inputmode="numeric" value="2"' in page
     assert "apiVersion: resource.k8s.io/v1\n" in editor.text
     assert "- name: gpu  # mine\n      exactly:" in editor.text
+
+
+def test_a_version_that_is_not_served_is_told_and_replaced(
+    demo: Cluster, viewer: Client
+) -> None:
+    served = "resource.k8s.io/v1beta2"
+    Cluster.objects.filter(pk=demo.pk).update(version="v1.33.4")
+    WatchState.objects.filter(cluster=demo).update(api_version=served)
+    editor = Editor(viewer, CLAIM)
+    said = "This cluster does not serve resource.k8s.io/v1 for a ResourceClaim:"
+    page = editor.post()
+    assert said in words(page)
+    assert f"Write {served}" in words(page)
+    page = editor.post(step=f'set apiVersion "{served}"')
+    assert said not in words(page)
+    assert f"apiVersion: {served}\n" in editor.text
 
 
 def test_enter_in_a_field_presses_the_button_that_only_checks(editor: Editor) -> None:
