@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.test import Client
 
 from inventory.models import Cluster
 from tests.mirrored import mirror_demo
 
-DOCUMENT = (Path(__file__).resolve().parents[2] / "docs/api.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = (ROOT / "docs/api.md").read_text("utf-8")
+PATHS = yaml.safe_load((ROOT / "openapi.yaml").read_text("utf-8"))["paths"]
+ADDRESS = re.compile(r"/api/v1/[\w./<>-]*(?<![.])(?![\w./<>…-])")
+"""Written out; those with ``…`` in them leave out what was said before."""
 FLOWING = re.sub(r"\s+", " ", DOCUMENT)
 """Without the ends of lines."""
 Json = dict[str, Any]
@@ -104,3 +109,13 @@ def test_a_draft_is_checked_and_placed(demo: Cluster, browser: Client) -> None:
         "drop constraint",
     ]
     assert f'"{preview["relaxations"][0]["sentence"]}"' in FLOWING
+
+
+def test_every_address_is_one() -> None:
+    known = [re.sub(r"\{[^}]+\}", "[^/]+", path) for path in PATHS]
+    text = f"{DOCUMENT}\n{(ROOT / 'README.md').read_text('utf-8')}"
+    named = {re.sub(r"<[^>]+>", "x", one) for one in re.findall(ADDRESS, text)}
+    assert len(named) > 30
+    for address in named - {"/api/v1/", "/api/v1/docs/"}:
+        slashed = f"{address.rstrip('/')}/"
+        assert any(re.fullmatch(path, slashed) for path in known), address
