@@ -27,7 +27,7 @@ from dra_portal.watching.clusters import renumber, sync_clusters
 from dra_portal.watching.dumps import POLL_SECONDS, DumpCluster
 from dra_portal.watching.guard import StoppedError, WatchGuard
 from dra_portal.watching.live import DISCOVERY_SECONDS, LiveCluster
-from dra_portal.watching.lock import LockLostError, WatchLock
+from dra_portal.watching.lock import LockLostError, SharedSessionError, WatchLock
 from dra_portal.watching.reasons import ReasonNudge
 from inventory.mirror import ClusterGoneError, prune_tombstones
 
@@ -113,7 +113,8 @@ class Watching:
         """Until ``stop`` is set; ends within three seconds then.
 
         Raises ConfigError when ``clusters.yaml`` cannot be used at the start; later
-        mistakes in it are logged and the clusters known so far go on.
+        mistakes in it are logged and the clusters known so far go on. Raises
+        SharedSessionError where no lock would keep it single.
         """
         self._configs = self._load()
         try:
@@ -134,7 +135,8 @@ class Watching:
     def run_once(self) -> list[str]:
         """List everything into the mirror; a sentence per failure.
 
-        Raises ConfigError, and AlreadyWatchedError while another process watches.
+        Raises ConfigError, SharedSessionError, and AlreadyWatchedError while another
+        process watches.
         """
         self._configs = self._load()
         if not self.lock.acquire():
@@ -281,6 +283,7 @@ class Watching:
 __all__ = [
     "AlreadyWatchedError",
     "LockLostError",
+    "SharedSessionError",
     "StoppedError",
     "Times",
     "WatchLock",

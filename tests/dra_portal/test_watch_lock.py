@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
 from cluster.standin.server import StandinServer
-from dra_portal.watching import AlreadyWatchedError, LockLostError, Watching, WatchLock
+from dra_portal.watching import (
+    AlreadyWatchedError,
+    LockLostError,
+    SharedSessionError,
+    Watching,
+    WatchLock,
+)
 from inventory import models
+from tests.dra_portal.transaction_pooler import pooled
 from tests.dra_portal.watched import clusters_of, equal, eventually, watch
 from tests.inventory.mirror.worlds import slice_
 
@@ -61,6 +69,72 @@ def test_a_silent_owner_is_replaced() -> None:
     first._beat = 0.0
     assert not first.renew()
     second.release()
+
+
+@pytest.mark.skipif(
+    "connection.vendor == 'postgresql'", reason="its server knows who lives"
+)
+@pytest.mark.parametrize("minutes", [-5, 5], ids=["slow", "fast"])
+def test_a_process_whose_clock_is_wrong_knows_who_lives(
+    monkeypatch: pytest.MonkeyPatch, minutes: int
+) -> None:
+    first, second, third = WatchLock(), WatchLock(), WatchLock()
+    assert first.acquire()
+    off = timedelta(minutes=minutes)
+    monkeypatch.setattr(timezone, "now", lambda: datetime.now(UTC) + off)
+    assert not second.acquire()
+    silent = datetime.now(UTC) - timedelta(seconds=31)
+    models.WatchLock.objects.update(heartbeat=silent)
+    assert second.acquire()
+    assert not third.acquire()
+    second.release()
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs sessions")
+@pytest.mark.timeout(60)
+def test_a_watch_refuses_a_pooler_that_shares_its_session(tmp_path: Path) -> None:
+    """Before it takes a lock: one that another's session had would stay for ever."""
+    with StandinServer() as server:
+        path = clusters_of(server, tmp_path)
+        with pooled(shares=True):
+            for _ in range(3):
+                with pytest.raises(SharedSessionError, match="pool_mode=session"):
+                    WatchLock().acquire()
+            for arguments in ([], ["--once"]):
+                with pytest.raises(CommandError, match="a database session of its own"):
+                    call_command("watch", "--clusters", path, *arguments)
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    "SELECT 1 FROM pg_locks JOIN pg_database d ON d.oid = database "
+                    "WHERE locktype = 'advisory' AND datname = current_database()"
+                )
+                assert cursor.fetchall() == []
+        assert not models.WatchLock.objects.exists()
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs sessions")
+def test_a_pooler_that_gives_each_client_a_session_will_do() -> None:
+    with pooled(shares=False):
+        first, second = WatchLock(), WatchLock()
+        assert first.acquire()
+        assert not second.acquire()
+        assert first.renew()
+        first.release()
+        assert second.acquire()
+        second.release()
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs sessions")
+def test_a_watch_whose_session_came_to_be_shared_ends() -> None:
+    with pooled(shares=False) as pooler:
+        lock = WatchLock()
+        assert lock.acquire()
+        pooler.shares = True
+        assert lock.renew()  # gives its session back
+        assert models.WatchLock.objects.exists()  # and this another one
+        with pytest.raises(SharedSessionError):
+            lock.renew()
+        lock.release()
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs sessions")

@@ -16,7 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from cluster.errors import ConfigError
 from dra_portal import alive, metrics
-from dra_portal.watching import AlreadyWatchedError, Watching
+from dra_portal.watching import AlreadyWatchedError, SharedSessionError, Watching
 
 
 class Command(BaseCommand):
@@ -53,6 +53,8 @@ class Command(BaseCommand):
                 f"{error}. DRA_PORTAL_CLUSTERS names the file; "
                 "docs/operations.md shows what it holds."
             ) from None
+        except SharedSessionError as error:
+            raise CommandError(str(error)) from None
 
     def _once(self, watching: Watching) -> None:
         try:
