@@ -33,6 +33,9 @@ _LABEL: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
 SPARE: Final = 600.0
 """Seconds that something put into the cluster may be needed beyond the waiting."""
+CLOCKS: Final = timedelta(minutes=5)
+"""By how much the clock of the worker that judges an expiry may be ahead of that of the
+worker that wrote it: so much later it is taken for over."""
 
 
 class Role(StrEnum):

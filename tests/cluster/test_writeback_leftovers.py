@@ -88,6 +88,19 @@ def test_what_a_guarded_write_left_is_found_and_removed_when_it_expired(
     assert leftovers(world.client) == []
 
 
+def test_what_expired_by_a_clock_that_is_ahead_stays_for_the_write_that_needs_it(
+    world: GuardedWorld,
+):
+    kill(world, guarded(world, **RULE), Step.BARRIER_OFF)
+    found = leftovers(world.client)
+    ends = {one.tags.expires for one in found if one.tags.expires}
+    just_before = min(ends) + timedelta(minutes=5, seconds=-1)
+    assert sweep(world.client, found, ended=never, now=just_before) == []
+    just_after = max(ends) + timedelta(minutes=5)
+    assert len(sweep(world.client, found, ended=never, now=just_after)) == 3
+    assert world.nothing_left()
+
+
 def test_a_carrier_of_a_run_that_is_over_goes_and_its_allocation_with_it(
     world: GuardedWorld,
 ):
