@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def demo() -> Cluster:
     """A cluster with some history, as a clusters file of its own names it."""
-    cluster = mirror_demo()
+    cluster = mirror_demo(nodes=2)
     Cluster.objects.update(origin="kubeconfig")
     run = AllocationRun.objects.create(
         cluster=cluster, namespace="a", claim_name="c", state="done"
@@ -140,7 +140,7 @@ def test_the_sentence_says_since_when_until_when_and_what_to_do(
 
 
 def test_after_its_days_it_is_deleted_with_everything(demo: Cluster) -> None:
-    other = mirror_demo(name="other")
+    other = mirror_demo(nodes=2, name="other")
     nodes = Node.objects.filter(cluster=other).count()
     left(demo, days=29.9)
     sync("other")
