@@ -8,6 +8,7 @@ from inventory.views import (
     cel_catalog,
     class_terms,
     classes,
+    device,
     device_facets,
     device_map,
     devices,
@@ -62,13 +63,13 @@ urlpatterns = [
     ),
     path(f"{HERE}devices/", devices.Devices.as_view(), name="devices"),
     path(f"{HERE}facets/", device_facets.DeviceFacets.as_view(), name="device-facets"),
-    path(f"{HERE}{DEVICE}yaml/", devices.DeviceYaml.as_view(), name="device-yaml"),
+    path(f"{HERE}{DEVICE}yaml/", device.DeviceYaml.as_view(), name="device-yaml"),
     path(
         f"{HERE}{DEVICE}classes/",
         classes.DeviceClassesOfDevice.as_view(),
         name="device-classes",
     ),
-    path(f"{HERE}{DEVICE}", devices.DevicePage.as_view(), name="device"),
+    path(f"{HERE}{DEVICE}", device.DevicePage.as_view(), name="device"),
     path(f"{HERE}classes/", classes.Classes.as_view(), name="classes"),
     path(f"{HERE}classes/<key:name>/", classes.ClassPage.as_view(), name="class"),
     path(
