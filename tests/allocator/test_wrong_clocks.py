@@ -204,7 +204,12 @@ def test_a_step_of_a_repair_is_done_by_one_worker(
         busy_until=by_the_database(LIVING),
     )
     told: list[int] = []
-    monkeypatch.setattr(doing, "tell_workers", lambda pk: told.append(pk) or True)
+
+    def tell(step_id: int) -> bool:
+        told.append(step_id)
+        return True
+
+    monkeypatch.setattr(doing, "tell_workers", tell)
     clock.go_wrong()
     assert not doing.do_step(step.pk)
     assert doing.sweep_steps() == 0
