@@ -26,9 +26,8 @@ from dra.allocation.traces import leaves_traces, may_fail
 from dra.allocation.views import Candidate, view_of
 from dra.node_pools import NodePool
 
-PATIENCE = 1_000
-"""Steps before the search takes the time to gain insight; fewer where that is soon
-done, because it looks at every device for every request."""
+PATIENCE = 1
+"""How long a search only tries, in multiples of what thinking costs."""
 
 
 class Search:
@@ -91,8 +90,9 @@ class Search:
         return None
 
     def _patience(self) -> int:
+        """In steps. To think is to look at every device for every request."""
         devices = sum(len(view.candidates) for view in self.views)
-        return min(PATIENCE, max(100, devices * len(self.plan.asks) // 2))
+        return PATIENCE * max(100, devices * len(self.plan.asks) // 2)
 
     def _go_on(self, stack: list[Frame]) -> Place | None:
         """From the latest choice that can be made otherwise; None: no more."""
@@ -164,9 +164,8 @@ class Search:
         possible = possible_places(self.plan, order, self.matcher, fresh)
         rules = make_rules(self.plan, self.features, self.quirks)
         in_vain = is_in_vain(self.plan, rules, possible, order, fresh)
-        if not in_vain and leaves_traces(
-            self.plan, order, self.matcher, fresh, self.quirks
-        ):
+        traces = leaves_traces(self.plan, order, self.matcher, fresh, self.quirks)
+        if traces and not in_vain:
             return at
         while stack:
             frame = stack.pop()
@@ -214,25 +213,23 @@ class Search:
             return frame
         needed = self.demand.wanted(ask) - at.device
         too_many = self.per_claim[at.claim] + needed > MAX_RESULTS
+        insight = self.insight
         if too_many or not needed:
             options = "none"
+        elif ask.everything:
+            options = "the one"
         else:
-            options = "the one" if ask.everything else "devices"
-            if (
-                options == "devices"
-                and self.insight is not None
-                and not self.insight.are_left(ask, needed, at.start)
-            ):
-                options = "none"
+            found = insight is None or insight.are_left(ask, needed, at.start)
+            options = "devices" if found else "none"
         frame = Frame(at, options, depth)
         frame.exceeded = int(too_many)
-        if self.insight is not None:
+        if insight is not None:
             frame.blame.update(
                 f.depth
                 for f in stack
                 if f.at.claim == at.claim and f.at.request == at.request
             )
-            if self.insight.is_loud(frame):
+            if insight.is_loud(frame):
                 frame.blame.update(range(depth))
             if options != "none":
                 self._compare(frame, stack)

@@ -6,15 +6,15 @@ Changes of the claim's own words and of the cluster; whether one helps is for
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 from msgspec.structs import replace
 
-from dra.allocation.constraints import concerns
 from dra.allocation.counts import Standing
+from dra.allocation.explaining.change import Change
+from dra.allocation.explaining.constraint_changes import ConstraintChanges
 from dra.allocation.explaining.funnel import (
     outcomes_of,
     program_of,
@@ -24,12 +24,9 @@ from dra.allocation.explaining.funnel import (
 from dra.allocation.explaining.surveying import Survey
 from dra.allocation.request import Ask
 from dra.cel.advice import advise
-from dra.cel.advice.words import joined
-from dra.cel.likeness import likeness
 from dra.cel.selection import TRUE, Stop
 from dra.objects import (
     CELExpression,
-    Constraint,
     DeviceSelector,
     DeviceTaint,
     ExactRequest,
@@ -39,26 +36,11 @@ from dra.objects import (
     SubRequest,
     Toleration,
 )
-from dra.snapshot import Snapshot
 from dra.taints import TaintRules, untolerated
 from dra.usage import Holder
 
 MOST_CLAIMS: Final = 12
 """Claims whose end is tried."""
-MOST_ATTRIBUTES: Final = 4
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Change:
-    """One change to try; ``snapshot`` where it is one of the cluster."""
-
-    code: str
-    request: str
-    before: str
-    after: str
-    sentence: str
-    claim: ResourceClaim | None = None
-    snapshot: Snapshot | None = None
 
 
 class Changes:
@@ -78,8 +60,7 @@ class Changes:
         self.claims = claims
         self.is_enough = is_enough
         self.stop = stop
-        self._dropped: set[tuple[int, int]] = set()
-        self._renamed: set[tuple[int, int]] = set()
+        self.constraints = ConstraintChanges(survey, claims)
 
     def of(self, ask: Ask) -> Iterator[Iterator[Change]]:
         """The changes for one request, kind by kind, the least ones first."""
@@ -87,8 +68,8 @@ class Changes:
         yield self._without_term(ask)
         yield self._tolerating(ask)
         yield self._fewer(ask)
-        yield self._other_attribute(ask)
-        yield self._without_constraint(ask)
+        yield self.constraints.on_others(ask)
+        yield self.constraints.without(ask)
         yield self._other_class(ask)
         yield self._waiting(ask)
 
@@ -198,75 +179,6 @@ class Changes:
                 f"Ask for {best} instead of {ask.count}.",
                 self._changed(ask, count=best),
             )
-
-    def _without_constraint(self, ask: Ask) -> Iterator[Change]:
-        claim = self.claims[ask.claim_index]
-        constraints = claim.spec.devices.constraints or []
-        for number, constraint in self._new_constraints(ask, self._dropped):
-            kind = (
-                "matchAttribute" if constraint.match_attribute else "distinctAttribute"
-            )
-            name = constraint.match_attribute or constraint.distinct_attribute or ""
-            kept = [c for n, c in enumerate(constraints) if n != number]
-            devices = replace(claim.spec.devices, constraints=kept or None)
-            yield Change(
-                "drop constraint",
-                "",
-                f"{kind}: {name}{_bound(constraint)}",
-                "",
-                f"Drop the constraint {kind} {name}{_bound(constraint)}.",
-                replace(claim, spec=replace(claim.spec, devices=devices)),
-            )
-
-    def _other_attribute(self, ask: Ask) -> Iterator[Change]:
-        """Constraints on another attribute, that more of the wanted devices have."""
-        claim = self.claims[ask.claim_index]
-        constraints = claim.spec.devices.constraints or []
-        for number, constraint in self._new_constraints(ask, self._renamed):
-            name = constraint.match_attribute
-            if name is None:
-                continue
-            for other in self._shared_attributes(ask, name):
-                changed = list(constraints)
-                changed[number] = replace(constraint, match_attribute=other)
-                devices = replace(claim.spec.devices, constraints=changed)
-                yield Change(
-                    "other attribute",
-                    "",
-                    f"matchAttribute: {name}{_bound(constraint)}",
-                    other,
-                    f"Match {other} instead of {name}{_bound(constraint)}.",
-                    replace(claim, spec=replace(claim.spec, devices=devices)),
-                )
-
-    def _new_constraints(
-        self, ask: Ask, known: set[tuple[int, int]]
-    ) -> Iterator[tuple[int, Constraint]]:
-        """Those that bind the request and that no request before has brought up."""
-        constraints = self.claims[ask.claim_index].spec.devices.constraints or []
-        for number, constraint in enumerate(constraints):
-            place = ask.claim_index, number
-            if place not in known and concerns(constraint, ask):
-                known.add(place)
-                yield number, constraint
-
-    def _shared_attributes(self, ask: Ask, name: str) -> list[str]:
-        """Attributes of all wanted free devices that are nearest to ``name``, and
-        that say which devices belong together: some values are shared, not all."""
-        rows = np.flatnonzero(self.survey.standing[ask] == Standing.FREE)
-        known = []
-        for read, column in self.survey.table.columns.items():
-            if read.kind != "attributes" or f"{read.domain}/{read.identifier}" == name:
-                continue
-            codes = column.codes[rows]
-            distinct = len(np.unique(codes))
-            if len(rows) and codes.all() and 1 < distinct < len(rows):
-                known.append(f"{read.domain}/{read.identifier}")
-        wanted = name.rpartition("/")[2]
-        return sorted(
-            known,
-            key=lambda other: (-likeness(wanted, other.rpartition("/")[2]), other),
-        )[:MOST_ATTRIBUTES]
 
     def _other_class(self, ask: Ask) -> Iterator[Change]:
         """Classes that select a free device, those with most of them first."""
@@ -395,9 +307,3 @@ def _changed_request(request: Request, ask: Ask, fields: dict[str, Any]) -> Requ
         for sub in request.first_available or ()
     ]
     return replace(request, first_available=alternatives)
-
-
-def _bound(constraint: Constraint) -> str:
-    """The requests of a constraint that is not on all of them."""
-    names = constraint.requests
-    return f" of {joined(names)}" if names else ""

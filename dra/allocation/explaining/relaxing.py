@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from dra.allocation.explaining.changes import Change, Changes
+from dra.allocation.explaining.change import Change
+from dra.allocation.explaining.changes import Changes
 from dra.allocation.explaining.explanation import Relaxation
 from dra.allocation.explaining.surveying import Survey
 from dra.allocation.outcome import Fits

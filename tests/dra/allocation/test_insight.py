@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
 import pytest
 from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from dra.allocation import AllocationError, Budget, Fits, GaveUp
+from dra.allocation import AllocationError, Budget, Fits, GaveUp, search
 from dra.allocation.placing import Question
-from dra.allocation.search import Search
 from tests.dra.allocation.questions import Questions
 
-NEVER, AT_ONCE = 10**9, -1
+NEVER, AT_ONCE = 10**9, 0
 
 
 def answer(asked: Questions, quirks, patience):
-    """What a search says that begins to think after ``patience`` steps."""
+    """What a search says that thinks as late as ``patience`` tells it."""
     numbers = iter(range(1_000))
     question = Question(
         asked.snapshot,
@@ -28,11 +25,13 @@ def answer(asked: Questions, quirks, patience):
         budget=Budget(steps=20_000),
         new_share_id=lambda: f"share {next(numbers)}",
     )
-    with patch.object(Search, "_patience", lambda _: patience):
-        try:
-            found = question.on_node("n1")
-        except AllocationError as error:
-            return str(error), error.node_only
+    usual, search.PATIENCE = search.PATIENCE, patience
+    try:
+        found = question.on_node("n1")
+    except AllocationError as error:
+        return str(error), error.node_only
+    finally:
+        search.PATIENCE = usual
     if isinstance(found, Fits):
         return found.allocations
     return found if isinstance(found, GaveUp) else None

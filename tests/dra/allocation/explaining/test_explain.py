@@ -214,7 +214,7 @@ def test_each_constraint_on_an_attribute_is_tried_once_and_named_by_its_requests
         f"Drop the constraint matchAttribute {DRIVER}/numa of a and b.",
         f"Drop the constraint matchAttribute {DRIVER}/numa of c and d.",
     ]
-    left = [r.spec["devices"]["constraints"] for r in dropped]
+    left = [(r.spec or {})["devices"]["constraints"] for r in dropped]
     assert left == [[rules[1]], [rules[0]]]
 
 
