@@ -76,7 +76,7 @@ class Futures:
         self, tied: list[int], rules: Sequence[Rule], to_come: Sequence[Alternatives]
     ) -> Knot:
         # The first one is not like the others: it may have some of its devices.
-        wants = tuple((i == 0, tuple(map(terms, to_come[i]))) for i in tied)
+        wants = tuple((i == 0, tuple(a.terms for a in to_come[i])) for i in tied)
         binding = tuple(
             (
                 type(r),
@@ -87,16 +87,3 @@ class Futures:
         )
         shape = self._shapes.setdefault((wants, binding), len(self._shapes))
         return Knot(shape, tuple(rules))
-
-
-def terms(ask: Ask) -> Hashable:
-    """Equal for requests of one claim that ask for the same, constraints left aside."""
-    return (
-        ask.chain,
-        ask.everything,
-        ask.count,
-        ask.admin,
-        ask.tolerations,
-        ask.capacity_key,
-        tuple(sorted(ask.derived.items())),
-    )

@@ -373,17 +373,7 @@ def _shape(plan: Plan) -> bytes:
             [
                 request.optional,
                 [
-                    (
-                        ask.parent,
-                        ask.result_name,
-                        ask.chain,
-                        ask.everything,
-                        ask.count,
-                        ask.admin,
-                        ask.tolerations,
-                        ask.capacity_key,
-                        sorted(ask.derived.items()),
-                    )
+                    (ask.parent, ask.result_name, ask.terms)
                     for ask in request.alternatives
                 ],
             ]

@@ -8,7 +8,7 @@ differ, room enough in the counters.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from dra.allocation.booking import Bookings
@@ -21,11 +21,10 @@ from dra.allocation.constraints import (
     Rule,
     Value,
 )
-from dra.allocation.futures import terms
 from dra.allocation.matching import Matcher
 from dra.allocation.request import Ask, Plan, RequestPlan
 from dra.allocation.seating import all_are_seated
-from dra.allocation.supply import Option, Supply, Want
+from dra.allocation.supply import Option, Supply, Want, served
 from dra.allocation.traces import loud_asks
 from dra.allocation.views import Candidate
 
@@ -254,11 +253,11 @@ class Outlook:
                 there = {place for place in places if value in values[place]}
                 if any(self.bookings.is_shareable(self.order[p]) for p in there):
                     continue
-                needed.setdefault(terms(ask), Counter())[number] += count
-                supply.setdefault(terms(ask), set()).update(there)
+                needed.setdefault(ask.terms, Counter())[number] += count
+                supply.setdefault(ask.terms, set()).update(there)
         return min(
             [
-                len(bounds) - len(counts) + _served(counts.values(), len(supply[kind]))
+                len(bounds) - len(counts) + served(counts.values(), len(supply[kind]))
                 for kind, counts in needed.items()
             ],
             default=len(bounds),
@@ -292,14 +291,3 @@ class Outlook:
 
 def _least(want: Want) -> int:
     return min(option.needed for option in want)
-
-
-def _served(counts: Iterable[int], supply: int) -> int:
-    """How many can have what they need, at most."""
-    most = 0
-    for count in sorted(counts):
-        supply -= count
-        if supply < 0:
-            break
-        most += 1
-    return most

@@ -10,7 +10,7 @@ problem is kept in the plan together with what came before it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -67,6 +67,19 @@ class Ask:
     capacity: Mapping[str, RawQuantity]
     capacity_key: tuple[tuple[str, RawQuantity], ...]
     derived: Mapping[str, str]
+
+    @property
+    def terms(self) -> Hashable:
+        """Equal for requests of a claim that ask for the same, constraints left aside."""
+        return (
+            self.chain,
+            self.everything,
+            self.count,
+            self.admin,
+            self.tolerations,
+            self.capacity_key,
+            tuple(sorted(self.derived.items())),
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -136,12 +136,17 @@ def _most(draws: Sequence[Draw]) -> int:
             amounts[counter].append(amount)
     most = len(draws)
     for counter, found in amounts.items():
-        left = draws[0].book.left(counter) or 0
-        drawing = 0
-        for amount in sorted(found):
-            left -= amount
-            if left < 0:
-                break
-            drawing += 1
+        drawing = served(found, draws[0].book.left(counter) or 0)
         most = min(most, len(draws) - len(found) + drawing)
+    return most
+
+
+def served(amounts: Iterable[int], supply: int) -> int:
+    """How many can have the amount that each needs, at most."""
+    most = 0
+    for amount in sorted(amounts):
+        supply -= amount
+        if supply < 0:
+            break
+        most += 1
     return most

@@ -13,7 +13,9 @@ from tests.allocator.disasters import go_through, scene
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL"),
+    pytest.mark.skipif(
+        "connection.vendor != 'postgresql'", reason="stops its PostgreSQL"
+    ),
     pytest.mark.timeout(600),
 ]
 

@@ -27,7 +27,9 @@ SECONDS = float(os.environ.get("DRA_PORTAL_SOAK_SECONDS", "1800"))
 pytestmark = [
     pytest.mark.soak,
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="needs PostgreSQL"),
+    pytest.mark.skipif(
+        "connection.vendor != 'postgresql'", reason="stops its PostgreSQL"
+    ),
     pytest.mark.timeout(SECONDS + 1800),
 ]
 
