@@ -46,6 +46,14 @@ class DemoError(Exception):
     """Why the demo cannot start, in one sentence."""
 
 
+class Ended(BaseException):
+    """Raised wherever the main thread is when a signal comes.
+
+    Not KeyboardInterrupt: a process in which that came up within ``exec`` of a text, as
+    each dataclass that is imported does, exits as if killed by it, caught or not.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Login:
     username: str
@@ -60,6 +68,28 @@ class Children:
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     watch: threading.Thread | None = None
     stop_watch: threading.Event = field(default_factory=threading.Event)
+    told_to_end: bool = False
+
+    def end_by_signals(self) -> None:
+        """The children live in groups of their own and have to be told, whatever ends us
+        (a shell starts background jobs with SIGINT ignored). Only the first raises: whoever
+        is told twice is already stopping them."""
+
+        def end(_number: int, _frame: object) -> None:
+            if not self.told_to_end:
+                self.told_to_end = True
+                raise Ended
+
+        for number in ENDING:
+            signal.signal(number, end)
+
+    def look(self) -> None:
+        """Raise DemoError when a part has ended by itself, and end if a signal came where
+        what it raised went no further, as in the end of an object."""
+        if self.told_to_end:
+            raise Ended
+        if name := self.dead():
+            raise DemoError(f"The {name} ended by itself; its message is above.")
 
     def start(self, name: str, *command: str) -> None:
         with (
@@ -218,8 +248,7 @@ def wait_for_mirror(children: Children) -> None:
     """
     told = time.monotonic()
     while True:
-        if name := children.dead():
-            raise DemoError(f"The {name} ended by itself; its message is above.")
+        children.look()
         if error := Cluster.objects.values_list("error", flat=True).first():
             raise DemoError(error)
         watches = WatchState.objects.values_list("state", "object_count")
@@ -274,6 +303,7 @@ def stop_when_a_part_ends(server: uvicorn.Server, children: Children) -> None:
             if name := children.dead():
                 print(f"The {name} ended by itself; stopping.", file=sys.stderr)
                 server.should_exit = True
+            server.should_exit |= children.told_to_end
             time.sleep(1)
 
     threading.Thread(target=look, name="parts", daemon=True).start()
@@ -291,12 +321,9 @@ def run_demo(
     """Start everything, print where it is, and stay until stopped. Raises DemoError."""
     check_port(host, port)
     write_clusters(directory / "clusters.yaml", dumps, gates)
-    # The children live in groups of their own and have to be told, whatever ends us
-    # (a shell starts background jobs with SIGINT ignored).
-    for number in ENDING:
-        signal.signal(number, signal.default_int_handler)
     children = Children()
     try:
+        children.end_by_signals()
         if not dumps:
             kubeconfig = directory / "kubeconfig"
             kubeconfig.unlink(missing_ok=True)
@@ -319,7 +346,7 @@ def run_demo(
             announce(host, port, login)
             stop_when_a_part_ends(server, children)
             server.run()
-    except KeyboardInterrupt:
+    except Ended:
         print("\nStopping ...", flush=True)
     finally:
         children.stop()
@@ -327,10 +354,9 @@ def run_demo(
 
 
 def _wait_for_file(path: Path, children: Children) -> None:
-    for _ in range(300):
+    for _ in range(1200):
         if path.exists():
             return
-        if name := children.dead():
-            raise DemoError(f"The {name} ended by itself; its message is above.")
+        children.look()
         time.sleep(0.1)
-    raise DemoError("The stand-in cluster did not start within 30 s.")
+    raise DemoError("The stand-in cluster did not start within two minutes.")

@@ -64,7 +64,7 @@ def is_up(address: str) -> bool:
 
 @contextlib.contextmanager
 def running_demo(
-    directory: Path, *arguments: str, seconds: float = 90
+    directory: Path, *arguments: str, seconds: float = 240
 ) -> Iterator[Demo]:
     """The demo until the block ends; ends with Ctrl-C as a person would."""
     port = free_port()
@@ -93,7 +93,7 @@ def running_demo(
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
         try:
-            process.wait(20)
+            process.wait(120)
         except subprocess.TimeoutExpired:
             process.kill()
             raise

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from cluster.standin.generator import generate
+from dra_portal.demo import Children, Ended
 from tests.running_demo import ROOT, Demo, environment, is_up, running_demo
 
 
@@ -162,9 +163,43 @@ def test_being_killed_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
         stdout=subprocess.DEVNULL,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 30
-    while len(processes_of(tmp_path)) < 2 and time.monotonic() < deadline:
+    deadline = time.monotonic() + 120
+    while len(processes_of(tmp_path)) < 2:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGTERM)
-    assert process.wait(20) == 0
+    assert process.wait(120) == 0
     assert processes_of(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_signal_within_the_text_of_a_class_ends_it_well(number: str) -> None:
+    code = f"""
+import django, signal, sys
+django.setup()
+from dra_portal.demo import Children, Ended
+children = Children()
+children.end_by_signals()
+try:
+    exec("signal.raise_signal(signal.{number})")
+except Ended:
+    signal.raise_signal(signal.{number})  # the second time nothing is raised
+    print("stopping")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "dra_portal.settings"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "stopping\n"), done.stderr
+
+
+def test_a_signal_that_raised_where_nothing_goes_on_is_seen_later() -> None:
+    children = Children(told_to_end=True)
+    with pytest.raises(Ended):
+        children.look()
