@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 
 from allocator.models import WhatIfRun
@@ -40,7 +40,9 @@ def long_one(items: int) -> Any:
         exactly = {"deviceClassName": "gpu.nvidia.com", "selectors": selectors}
         spec = {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}}
         work.append({"place": "claim", "claim": ONE_GPU | {"spec": spec}})
-    return {"edits": [{"edit": "release", "namespace": "team-a"}], "workload": work}
+    # Another namespace than the claims': what it gives up stays different, however many
+    # of them have found a place.
+    return {"edits": [{"edit": "release", "namespace": "team-b"}], "workload": work}
 
 
 @pytest.fixture
@@ -86,26 +88,36 @@ def placed(run: WhatIfRun) -> int:
     return len((run.result or {}).get("placements", ()))
 
 
-def wait_for(run: WhatIfRun, is_so: Callable[[WhatIfRun], bool]) -> WhatIfRun:
+def answered(run: WhatIfRun) -> int:
+    """How many items, fitting or not: that grows until the end."""
+    return len((run.result or {}).get("items", ()))
+
+
+@contextmanager
+def held(run: WhatIfRun, is_so: Callable[[WhatIfRun], bool]) -> Iterator[WhatIfRun]:
+    """The run once ``is_so``. Until the block ends its row is locked, so that its worker
+    can store nothing, and does not come to the end of it."""
     end = time.monotonic() + 150
-    while time.monotonic() < end:
-        now = fresh(run)
-        if is_so(now):
-            return now
+    while True:
+        with transaction.atomic():
+            now = WhatIfRun.objects.select_for_update().get(pk=run.pk)
+            if is_so(now):
+                yield now
+                return
+        assert time.monotonic() < end, f"{now.state}, {placed(now)} placed"
+        assert now.is_open, now.reason
         time.sleep(0.01)
-    raise AssertionError(f"it did not come to that: {now.state}, {placed(now)}")
 
 
 def test_what_is_found_is_stored_and_shown_as_it_comes(run: WhatIfRun) -> None:
     client = Client()
     client.force_login(run.user)
     with a_worker_on(run):
-        first = wait_for(run, lambda now: placed(now) > 0)
-        later = wait_for(
-            run, lambda now: placed(now) > placed(first) or not now.is_open
-        )
-        page = client.get(f"/c/demo/what-if/runs/{run.pk}/").content.decode()
-        rest = client.get(f"/api/v1/what-if/{run.pk}/").json()
+        with held(run, lambda now: placed(now) > 0) as first:
+            pass
+        with held(run, lambda now: answered(now) > answered(first)) as later:
+            page = client.get(f"/c/demo/what-if/runs/{run.pk}/").content.decode()
+            rest = client.get(f"/api/v1/what-if/{run.pk}/").json()
     assert first.is_open
     assert (first.complete, first.fits) == (False, None)
     assert first.result is not None
@@ -124,8 +136,7 @@ def test_what_is_found_is_stored_and_shown_as_it_comes(run: WhatIfRun) -> None:
 
 
 def test_cancelled_it_keeps_what_was_found(run: WhatIfRun) -> None:
-    with a_worker_on(run):
-        seen = wait_for(run, lambda now: placed(now) > 0)
+    with a_worker_on(run), held(run, lambda now: placed(now) > 0) as seen:
         cancel_what_if(run=seen)
     ended = fresh(run)
     assert (ended.state, ended.complete) == ("cancelled", False)
@@ -136,8 +147,7 @@ def test_cancelled_it_keeps_what_was_found(run: WhatIfRun) -> None:
 
 
 def test_a_worker_that_lost_the_run_stores_nothing_more(run: WhatIfRun) -> None:
-    with a_worker_on(run):
-        wait_for(run, lambda now: placed(now) > 0)
+    with a_worker_on(run), held(run, lambda now: placed(now) > 0):
         WhatIfRun.objects.filter(pk=run.pk).update(worker="another", sentence="mine")
     assert fresh(run).sentence == "mine"
 
@@ -146,8 +156,7 @@ def test_a_worker_that_begins_anew_takes_nothing_away_that_was_found(
     run: WhatIfRun,
 ) -> None:
     """In the first moment more may be found than in a worker that is cancelled at once."""
-    with a_worker_on(run):
-        seen = wait_for(run, lambda now: placed(now) > 5)
+    with a_worker_on(run), held(run, lambda now: placed(now) > 5) as seen:
         WhatIfRun.objects.filter(pk=run.pk).update(worker="", lease_until=None)
     again = fresh(run)
     assert again.is_open
