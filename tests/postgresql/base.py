@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db.backends.postgresql import base, operations
 
+from tests.postgresql.creation import DatabaseCreation
+
 # Django fills them again at once, the same for every test.
 KEPT = {"django_content_type", "auth_permission"}
 
@@ -28,3 +30,4 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
+    creation_class = DatabaseCreation
