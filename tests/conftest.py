@@ -7,10 +7,25 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
+from hypothesis import HealthCheck, settings
 from kombu.transport.memory import Channel
 
 from allocator import snapshots
 from web.doors import Role
+
+# A busy machine makes examples slow; that says nothing about a law. And every run looks
+# at the same examples: what fails once fails again, with whoever changed something.
+# --hypothesis-profile=searching looks at others each time.
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile(
+    "searching", settings.get_profile("steady"), derandomize=False
+)
+settings.load_profile("steady")
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_names_and_values_of_devices_never_become_markup(
 @hypothesis_settings(
     max_examples=30,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     expression=st.one_of(

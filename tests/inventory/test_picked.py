@@ -36,7 +36,7 @@ def keys(cluster: Cluster, mask: Any) -> set[tuple[str, str, str]]:
 @settings(
     max_examples=30,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_exactly_the_picked_devices_are_found(demo: Cluster, data: Any) -> None:
     table = snapshots.current(demo).devices()

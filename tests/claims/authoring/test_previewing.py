@@ -361,7 +361,7 @@ FIELDS = [
 @settings(
     max_examples=120,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_nothing_that_can_be_read_raises(
     world: Snapshot,
