@@ -26,7 +26,7 @@ from cluster.reflector import Options
 from dra_portal.watching.clusters import renumber, sync_clusters
 from dra_portal.watching.dumps import POLL_SECONDS, DumpCluster
 from dra_portal.watching.guard import StoppedError, WatchGuard
-from dra_portal.watching.live import DISCOVERY_SECONDS, LiveCluster
+from dra_portal.watching.live import DISCOVERY_SECONDS, JOIN_SECONDS, LiveCluster
 from dra_portal.watching.lock import LockLostError, SharedSessionError, WatchLock
 from dra_portal.watching.reasons import ReasonNudge
 from inventory.mirror import ClusterGoneError, prune_tombstones
@@ -44,13 +44,17 @@ class AlreadyWatchedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Seconds between looks; tests make them short."""
+    """Seconds between looks, which tests make short, and of patience, which they have."""
 
     tick: float = 1.0
     lock: float = 2.0
     discovery: float = DISCOVERY_SECONDS
     poll: float = POLL_SECONDS
     prune: float = PRUNE_SECONDS
+    stop: float = STOP_SECONDS
+    """How long a stop waits for the threads of clusters."""
+    join: float = JOIN_SECONDS
+    """How long the end of a cluster's thread waits for each of its kinds."""
 
 
 class _ClusterWatch(Protocol):
@@ -228,6 +232,7 @@ class Watching:
             guard,
             options=self._options,
             discovery_seconds=self._times.discovery,
+            join_seconds=self._times.join,
             new_backoff=self._new_backoff,
         )
 
@@ -238,7 +243,7 @@ class Watching:
         self._term.clusters.clear()
         for cluster in running:
             cluster.stop.set()
-        deadline = time.monotonic() + STOP_SECONDS
+        deadline = time.monotonic() + self._times.stop
         for cluster in running:
             cluster.thread.join(max(0.0, deadline - time.monotonic()))
 

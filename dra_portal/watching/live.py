@@ -61,6 +61,7 @@ class LiveCluster:
         *,
         options: Options | None = None,
         discovery_seconds: float = DISCOVERY_SECONDS,
+        join_seconds: float = JOIN_SECONDS,
         new_backoff: Callable[[], Backoff] = Backoff,
     ) -> None:
         self.cluster_id = cluster_id
@@ -68,6 +69,7 @@ class LiveCluster:
         self.guard = guard
         self._options = options
         self._discovery_seconds = discovery_seconds
+        self._join_seconds = join_seconds
         self._new_backoff = new_backoff
         self._backoff = new_backoff()
         self._client: ClusterClient | None = None
@@ -233,7 +235,7 @@ class LiveCluster:
         for watch in watches:
             watch.stop.set()
         for watch in watches:
-            watch.thread.join(JOIN_SECONDS)
+            watch.thread.join(self._join_seconds)
 
     def _clear_unserved(self, served: dict[str, ServedResource]) -> None:
         """Kinds that the server does not have: nothing in the mirror, and say so."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from allocator import snapshots
 from claims.mirror import store_for
 from dra_portal import warming
+from tests.dra_portal.watched import eventually
 from tests.mirrored import mirror_demo
 
 Queries = Callable[[int], AbstractContextManager[object]]
@@ -65,10 +65,7 @@ def test_the_thread_works_until_it_is_stopped(settings: Any) -> None:
     warmer = warming.start()
     assert warmer is not None
     try:
-        end = time.monotonic() + 30
-        while cluster.pk not in warmer.warmed and time.monotonic() < end:
-            time.sleep(0.05)
+        eventually(lambda: cluster.pk in warmer.warmed)
     finally:
         warmer.stop()
-    assert cluster.pk in warmer.warmed
     assert "warming" not in [thread.name for thread in threading.enumerate()]

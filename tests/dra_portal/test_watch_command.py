@@ -15,7 +15,13 @@ from django.db import connection
 
 from cluster.standin.server import StandinServer
 from inventory.models import Cluster, Device
-from tests.dra_portal.watched import clusters_of, equal, eventually, states
+from tests.dra_portal.watched import (
+    PATIENCE,
+    clusters_of,
+    equal,
+    eventually,
+    states,
+)
 from tests.inventory.mirror.worlds import slice_
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,7 +57,7 @@ def test_a_signal_ends_it_at_once(tmp_path: Path, number: signal.Signals) -> Non
             eventually(equal(server))
             eventually(lambda: states().get("ResourceSlice") == "live")
             process.send_signal(number)
-            _, errors = process.communicate(timeout=10)
+            _, errors = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
             process.wait()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
+from django.db import connection, transaction
 
 from cluster.backoff import Backoff
 from cluster.reflector import Options
@@ -20,7 +21,18 @@ from dra_portal.watching import Times, Watching, WatchLock
 from inventory.models import Cluster, WatchState
 from tests.inventory.mirror.equality import assert_mirror_equals_server
 
-FAST = Times(tick=0.05, lock=0.05, discovery=0.3, poll=0.05, prune=0.5)
+PATIENCE = 120.0
+"""Seconds that something may take on a machine that is busy with other things."""
+FAST = Times(
+    tick=0.05,
+    lock=0.05,
+    discovery=0.3,
+    poll=0.05,
+    prune=0.5,
+    # A thread that a stop left alone would write into the next test.
+    stop=PATIENCE,
+    join=PATIENCE,
+)
 OPTIONS = Options(batch_seconds=0.02, poll_seconds=0.05, refused_seconds=0.3)
 
 ALL = {"resource.k8s.io": ("v1", "v1beta2"), "scheduling.k8s.io": ("v1alpha2",)}
@@ -62,14 +74,15 @@ class Running:
         except BaseException as error:
             self.error = error
 
-    def end(self) -> float:
-        """Stop it; how many seconds that took."""
-        began = time.monotonic()
+    def tell_to_stop(self) -> None:
         self.stop.set()
         self.watching.stop_now()
-        self._thread.join(10)
+
+    def end(self) -> None:
+        """Stop it, and wait until it has."""
+        self.tell_to_stop()
+        self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), self._stack()
-        return time.monotonic() - began
 
     def _stack(self) -> str:
         """Where the thread hangs."""
@@ -86,7 +99,7 @@ def watch(path: Path, **arguments: Any) -> Iterator[Running]:
         running.end()
 
 
-def eventually(check: Callable[[], Any], *, seconds: float = 30.0) -> None:
+def eventually(check: Callable[[], Any], *, seconds: float = PATIENCE) -> None:
     """Until ``check`` is true or raises nothing; its last failure otherwise."""
     deadline = time.monotonic() + seconds
     while True:
@@ -105,10 +118,21 @@ def equal(server: StandinServer, name: str = "demo") -> Callable[[], None]:
     """The tables hold what the server holds, and the watch knows it is up to date."""
 
     def check() -> None:
-        cluster = Cluster.objects.get(name=name)
-        assert_mirror_equals_server(cluster, server.store.objects)
+        with at_one_moment():
+            cluster = Cluster.objects.get(name=name)
+            assert_mirror_equals_server(cluster, server.store.objects)
 
     return check
+
+
+@contextmanager
+def at_one_moment() -> Iterator[None]:
+    """What is read in the block is of one moment, whatever is written meanwhile."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        yield
 
 
 def states(name: str = "demo") -> dict[str, str]:
@@ -116,4 +140,4 @@ def states(name: str = "demo") -> dict[str, str]:
     return dict(rows.values_list("kind", "state"))
 
 
-__all__ = ["FAST", "OPTIONS", "Running", "WatchLock"]
+__all__ = ["FAST", "OPTIONS", "PATIENCE", "Running", "WatchLock"]
