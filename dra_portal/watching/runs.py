@@ -6,11 +6,12 @@ id to the moment at which the mirror shows what the run wrote.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import structlog
 from django.db import Error as DBError
+from django.db import connection
 
 from allocator.choices import OPEN
 from allocator.models import AllocationRun
@@ -45,14 +46,23 @@ class ClaimsOfRuns:
         self._store.report(state, api_version=api_version, error=error)
 
     def apply(self, events: Sequence[Event], resource_version: str) -> None:
+        # A worker that sees them mirrored may end the run before we would look for it.
+        lines = self._lines(events)
         self._store.apply(events, resource_version)
-        try:
-            self._tell(events)
-        except DBError as error:
-            # The mirror has the events; for want of a line it need not begin anew.
-            self._log.warning("watch.runs_not_told", reason=str(error))
+        for line in lines:
+            self._log.info("watch.claim_of_run", **line)
 
-    def _tell(self, events: Sequence[Event]) -> None:
+    def _lines(self, events: Sequence[Event]) -> list[dict[str, Any]]:
+        try:
+            return list(self._about(events))
+        except DBError as error:
+            # The mirror gets the events; for want of a line it need not begin anew.
+            self._log.warning("watch.runs_not_told", reason=str(error))
+            if not connection.in_atomic_block:
+                connection.close()
+            return []
+
+    def _about(self, events: Sequence[Event]) -> Iterator[dict[str, Any]]:
         newest = {_key(event.object): event for event in events}
         runs = AllocationRun.objects.filter(
             cluster=self._cluster_id,
@@ -62,10 +72,8 @@ class ClaimsOfRuns:
         )
         for run in runs.only("pk", "namespace", "claim_name", "claim_uid"):
             event = newest.get((run.namespace, run.claim_name))
-            if event is None:
-                continue
-            about = {"run": str(run.pk), **asked_by(run.pk), **_seen(event)}
-            self._log.info("watch.claim_of_run", **about)
+            if event is not None:
+                yield {"run": str(run.pk), **asked_by(run.pk), **_seen(event)}
 
 
 def _key(claim: Json) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ import structlog
 from django.db import OperationalError, connection
 from structlog.testing import capture_logs
 
+from allocator.choices import RunState
 from allocator.models import AllocationRun
 from allocator.services import cancel_run, start_run
-from claims.mirror import store_for
+from claims.mirror import ResourceClaimStore, store_for
 from cluster.store import Event, EventType, State
 from dra_portal.watching.runs import ClaimsOfRuns
 from inventory.models import Cluster
@@ -64,6 +66,21 @@ def test_a_claim_of_an_open_run_is_told_with_both_ids(
     assert (line["run"], line["request_id"]) == (str(run.pk), "asked-once")
     assert (line["claim"], line["resource_version"]) == ("lab/one", "900")
     assert (line["allocated"], line["deleted"]) == (False, False)
+
+
+class SeenAtOnce(ResourceClaimStore):
+    """A worker sees what is mirrored before the watch goes on, and ends its run."""
+
+    def apply(self, events: Sequence[Event], resource_version: str) -> None:
+        super().apply(events, resource_version)
+        AllocationRun.objects.update(state=RunState.DONE)
+
+
+def test_what_ends_a_run_is_told_however_fast_its_worker_is(mirror: Mirror) -> None:
+    run = start(mirror)
+    cluster = mirror.cluster.pk
+    (line,) = told(ClaimsOfRuns(SeenAtOnce(cluster), cluster, "lab"), changed("one"))
+    assert (line["event"], line["run"]) == ("watch.claim_of_run", str(run.pk))
 
 
 def test_nothing_is_told_of_other_claims_of_plans_and_of_runs_that_are_over(
