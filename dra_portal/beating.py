@@ -71,6 +71,7 @@ class SingleScheduler(Scheduler):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.lock = BeatLock()
         self._beating: bool | None = None
+        self._closed = False
         super().__init__(*args, **kwargs)
         self.max_interval = LOOK_SECONDS
 
@@ -86,7 +87,13 @@ class SingleScheduler(Scheduler):
         )
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """One step; seconds until the next."""
+        """One step; seconds until the next.
+
+        SIGTERM closes us and raises SystemExit wherever the process is: where that went
+        no further, as in the end of an object, it is raised again here.
+        """
+        if self._closed:
+            raise SystemExit
         alive.touch("beat")
         held = self.lock.held()
         if held != self._beating:
@@ -98,5 +105,6 @@ class SingleScheduler(Scheduler):
         return wait
 
     def close(self) -> None:
+        self._closed = True
         super().close()
         self.lock.release()
