@@ -11,65 +11,96 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.test import AsyncClient
 
-from dra_portal.events import Mark, nudges
+from dra_portal import events
+from dra_portal.events import Mark, Poll, nudges
 from inventory.models import Cluster, WatchState
+from tests.dra_portal.watched import PATIENCE
 from web import tokens
 from web.doors import Role
 
 
-async def collect(
-    cluster_id: int, change: Callable[[], object], lifetime: float
+class Looking(Poll):
+    """Tells when a stream has seen how things are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_looked = asyncio.Event()
+
+    async def versions(self, cluster_id: int, every: float) -> dict[str, int]:
+        found = await super().versions(cluster_id, every)
+        self.has_looked.set()
+        return found
+
+
+@pytest.fixture
+def poll(monkeypatch: pytest.MonkeyPatch) -> Looking:
+    """Of this test alone: it has seen nothing yet."""
+    made = Looking()
+    monkeypatch.setattr(events, "POLL", made)
+    return made
+
+
+async def said_after(
+    poll: Looking, cluster: Cluster, *changes: Callable[[], object]
 ) -> list[str]:
-    """Everything the stream says while ``change`` happens."""
-    said: list[str] = []
-    stream = nudges(cluster_id, lifetime, every=0.05)
-    async for text in stream:
-        if not said:
-            await sync_to_async(change)()
-        said.append(text)
+    """What a stream says first, and after each of ``changes``, which come one by one."""
+    stream = nudges(cluster.pk, PATIENCE, every=0.01)
+    said = [await anext(stream)]
+    for change in changes:
+        coming = asyncio.ensure_future(anext(stream))
+        await poll.has_looked.wait()
+        await sync_to_async(change)()
+        said.append(await coming)
     await sync_to_async(connections.close_all)()
     return said
 
 
+def see(cluster: Cluster, kind: str, seq: int) -> None:
+    WatchState.objects.update_or_create(
+        cluster=cluster, kind=kind, defaults={"seq": seq}
+    )
+
+
 @pytest.fixture
-def watched(transactional_db: None) -> Cluster:
+def watched(transactional_db: None, poll: Looking) -> Cluster:
     cluster = Cluster.objects.create(name="demo", source="dump")
-    WatchState.objects.create(cluster=cluster, kind="ResourceClaim", seq=1)
+    see(cluster, "ResourceClaim", 1)
     return cluster
 
 
-def test_a_change_of_a_kind_is_told_once_with_its_seq(watched: Cluster) -> None:
-    async def later() -> list[str]:
-        said: list[str] = []
-        async for text in nudges(watched.pk, 0.6, every=0.05):
-            said.append(text)
-            if len(said) == 1:
-                asyncio.get_running_loop().call_later(
-                    0.2, lambda: asyncio.ensure_future(sync_to_async(change)())
-                )
-        await sync_to_async(connections.close_all)()
-        return said
-
-    def change() -> None:
-        WatchState.objects.filter(kind="ResourceClaim").update(seq=7)
-
-    assert asyncio.run(later()) == [
+def test_a_change_of_a_kind_is_told_once_with_its_seq(
+    poll: Looking, watched: Cluster
+) -> None:
+    changes = (
+        lambda: see(watched, "ResourceClaim", 7),
+        lambda: see(watched, "Node", 8),
+    )
+    assert asyncio.run(said_after(poll, watched, *changes)) == [
         "retry: 3000\n\n",
         "id: 7.0.0\nevent: ResourceClaim\ndata: 7\n\n",
+        "id: 8.0.0\nevent: Node\ndata: 8\n\n",
     ]
 
 
 def test_what_is_newer_than_the_page_is_told_at_once(watched: Cluster) -> None:
-    WatchState.objects.create(cluster=watched, kind="Node", seq=5)
+    see(watched, "Node", 5)
 
     async def first() -> list[str]:
-        said = [
-            text async for text in nudges(watched.pk, 0.1, since=Mark(4, 0), every=0.05)
-        ]
+        stream = nudges(watched.pk, PATIENCE, since=Mark(4, 0), every=0.01)
+        said = [await anext(stream) for _ in range(2)]
         await sync_to_async(connections.close_all)()
         return said
 
     assert asyncio.run(first())[1:] == ["id: 5.0.0\nevent: Node\ndata: 5\n\n"]
+
+
+def test_a_stream_ends_with_its_lifetime(watched: Cluster) -> None:
+    async def everything() -> list[str]:
+        said = [text async for text in nudges(watched.pk, 0.0, since=Mark(0, 0))]
+        await sync_to_async(connections.close_all)()
+        return said
+
+    assert asyncio.run(everything()) == ["retry: 3000\n\n"]
 
 
 @pytest.mark.parametrize("text", ["", "7", "7.x", "-1.2", "1.2", "9" * 40 + ".1.1"])
@@ -81,14 +112,15 @@ def test_a_mark_reads_what_it_writes() -> None:
     assert Mark.read(str(Mark(12, 3, 4))) == Mark(12, 3, 4)
 
 
-def test_another_clusters_changes_are_not_told(watched: Cluster) -> None:
+def test_another_clusters_changes_are_not_told(poll: Looking, watched: Cluster) -> None:
     other = Cluster.objects.create(name="other", source="dump")
 
     def change() -> None:
-        WatchState.objects.create(cluster=other, kind="Node", seq=3)
+        see(other, "Node", 3)
+        see(watched, "Node", 4)
 
-    said = asyncio.run(collect(watched.pk, change, 0.4))
-    assert said == ["retry: 3000\n\n"]
+    said = asyncio.run(said_after(poll, watched, change))
+    assert said[1:] == ["id: 4.0.0\nevent: Node\ndata: 4\n\n"]
 
 
 @pytest.mark.parametrize(("role", "status"), [("viewer", 200), (None, 403)])
@@ -148,8 +180,8 @@ def test_an_open_stream_holds_no_database_connection(
         async with ThreadSensitiveContext():
             answer = await client.get("/events/demo/")
             held = [await connected()]
-            said = nudges(watched.pk, 0.2, since=Mark(0, 0), every=0.01)
-            told = [text async for text in said]
+            said = nudges(watched.pk, PATIENCE, since=Mark(0, 0), every=0.01)
+            told = [await anext(said) for _ in range(2)]
             assert "event: ResourceClaim" in told[1]
             held.append(await connected())
             answer.close()
