@@ -54,7 +54,7 @@ def postgres_programs() -> Path | None:
 
 def answers(port: int) -> bool:
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=1):
+        with socket.create_connection(("127.0.0.1", port), timeout=10):
             return True
     except OSError:
         return False
@@ -65,7 +65,7 @@ def postgres_answers() -> bool:
 
     base = POSTGRES_URL.rpartition("/")[0]
     try:
-        with psycopg.connect(f"{base}/postgres", connect_timeout=3):
+        with psycopg.connect(f"{base}/postgres", connect_timeout=10):
             return True
     except psycopg.Error:
         return False
@@ -104,7 +104,7 @@ def install(packages: list[str]) -> None:
 
 
 def wait_for(probe: Callable[[], bool], name: str) -> None:
-    for _ in range(150):
+    for _ in range(600):
         if probe():
             return
         time.sleep(0.2)
@@ -146,7 +146,11 @@ def postgres() -> Iterator[None]:
         shutil.chown(home, "postgres", pwd.getpwnam("postgres").pw_gid)
         as_user = ["runuser", "-u", "postgres", "--"]
     data = home / "data"
-    options = f"-p 5432 -c listen_addresses=127.0.0.1 -c fsync=off -k {home}"
+    # Every process of the portal that a test starts has some connections of its own.
+    options = (
+        "-p 5432 -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=300 "
+        f"-k {home}"
+    )
     subprocess.run(
         [*as_user, programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust"],
         stdout=subprocess.DEVNULL, check=True, cwd="/",
@@ -225,7 +229,8 @@ class Lanes:
                 start_new_session=True,
             )
             self._running.append(process)
-        say(step.name)
+            # Here, or it could come into the middle of what another step has printed.
+            say(step.name)
         succeeded = process.wait() == 0
         with self._lock:
             self._running.remove(process)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
+import select
 import sys
-import time
 from pathlib import Path
 from types import ModuleType
 
@@ -43,19 +44,25 @@ def meeting(mine: Path, other: Path) -> list[str]:
 def test_the_first_failure_ends_what_runs_and_what_would_come(
     program: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    began = time.monotonic()
     started = tmp_path / "started"
-    # The child of what runs has to go as well.
-    child = (
-        f"p = subprocess.Popen(['sleep', '60']); open({str(started)!r}, 'w'); p.wait()"
+    # The child of what runs has to go as well; both hold the other end of this.
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    end = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+    until_they_go = select.poll()
+    until_they_go.register(end, 0)
+    code = (
+        f"import subprocess; held = open({str(held)!r}, 'w'); "
+        "child = subprocess.Popen(['sleep', '600'], stdout=held); "
+        f"open({str(started)!r}, 'w'); child.wait()"
     )
-    code = f"import subprocess; {child}"
     long = program.Step("long", [sys.executable, "-c", code], live=True)
     fails = f"until test -e {started}; do sleep 0.05; done; echo what is wrong; exit 3"
     bad = program.Step("bad", ["sh", "-c", fails])
     never = program.Step("never", ["touch", str(tmp_path / "never")])
     assert not program.Lanes().run([long, never], [bad, never])
-    assert time.monotonic() - began < 30
+    assert until_they_go.poll(120_000)
+    os.close(end)
     assert not (tmp_path / "never").exists()
     said = capfd.readouterr().err
     assert re.search(r"what is wrong\ntest: bad: \d+ s, failed", said)
