@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,8 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -27,13 +28,6 @@ class Demo:
     token: str
     process: subprocess.Popen[str]
     directory: Path
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def chromium() -> str:
@@ -56,7 +50,7 @@ def environment(directory: Path) -> dict[str, str]:
 
 def is_up(address: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{address}/readyz", timeout=2) as answer:
+        with urllib.request.urlopen(f"{address}/readyz", timeout=10) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, OSError):
         return False

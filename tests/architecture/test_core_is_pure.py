@@ -35,7 +35,7 @@ def loaded():
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=240,
     )
     found = json.loads(done.stdout)
     core, everything = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
+BYTECODE = {
+    name: os.environ[name] for name in ("PYTHONPYCACHEPREFIX",) if name in os.environ
+}
+"""Where Python keeps it: a process that is not told compiles 1,500 modules."""
 OURS = ("migrate", "web", "watch", "worker", "beat")
 _VARIABLE = re.compile(r"\$\{([A-Z_]+)(?::-([^}]*))?\}")
 

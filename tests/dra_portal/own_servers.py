@@ -18,11 +18,8 @@ import redis
 from django.core.management import call_command
 from django.db import connection
 
-from tests.dra_portal.watched import eventually
-from tests.running_demo import free_port
-
-_SLOW = 60.0
-"""Seconds that a server may take to come up beside other tests."""
+from tests.dra_portal.watched import PATIENCE, eventually
+from tests.ports import free_port
 
 
 class Redis:
@@ -47,7 +44,7 @@ class Redis:
             ],
             stdout=subprocess.DEVNULL,
         )
-        eventually(self._answers, seconds=_SLOW)
+        eventually(self._answers)
 
     def _answers(self) -> bool:
         with (
@@ -97,7 +94,16 @@ class Postgres:
             f"-c unix_socket_directories={self._home} -c max_connections=200"
         )
         self._run(
-            *("pg_ctl", "-D", self._data, "-o", options, "-w", "-t", str(int(_SLOW))),
+            *(
+                "pg_ctl",
+                "-D",
+                self._data,
+                "-o",
+                options,
+                "-w",
+                "-t",
+                str(int(PATIENCE)),
+            ),
             *("-l", self._home / "log", "start"),
         )
 

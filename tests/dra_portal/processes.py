@@ -19,7 +19,7 @@ from urllib.parse import quote
 from django.db import connection
 
 from tests.dra_portal import deployed
-from tests.running_demo import free_port
+from tests.ports import free_port
 
 REDIS = os.environ.get("DRA_PORTAL_TEST_REDIS", "redis://127.0.0.1:6379/15")
 PATIENCE = 110.0
@@ -116,6 +116,7 @@ class Portal:
             # Tests may be root's, and Celery says so; the image has a user of its own.
             "PYTHONWARNINGS": "ignore",
             "PATH": os.environ["PATH"],
+            **deployed.BYTECODE,
             "DJANGO_SETTINGS_MODULE": "dra_portal.settings",
             **self.settings,
         }
@@ -135,7 +136,7 @@ class Portal:
         )
         request.add_header("Host", "localhost")
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -146,19 +147,20 @@ class Portal:
         """What a process without pages serves."""
         port = self.processes[name].metrics_port
         with urllib.request.urlopen(
-            f"http://127.0.0.1:{port}/metrics", timeout=10
+            f"http://127.0.0.1:{port}/metrics", timeout=60
         ) as answer:
             return str(answer.read().decode())
 
-    def wait(self, true: Callable[[], Any], what: str, seconds: float = 60) -> Any:
-        """Until ``true`` is; fails with the logs when a process ends meanwhile."""
+    def wait(self, true: Callable[[], Any], what: str, seconds: float = 120) -> Any:
+        """Until ``true`` is; fails with the logs when a process ends meanwhile.
+
+        ``true`` may put another one into the place of one that has ended.
+        """
         deadline = time.monotonic() + seconds
+        ended = self._ended()
         while not (found := true()):
-            dead = [
-                process.name
-                for process in self.processes.values()
-                if process.running.poll() is not None
-            ]
+            dead = [each.name for each in ended if each in self.processes.values()]
+            ended = self._ended()
             if dead or time.monotonic() > deadline:
                 logs = "\n".join(
                     f"--- {p.name}\n{p.log[-3000:]}" for p in self.processes.values()
@@ -166,6 +168,10 @@ class Portal:
                 raise AssertionError(f"waited for {what}; ended: {dead}\n{logs}")
             time.sleep(0.1)
         return found
+
+    def _ended(self) -> list[Process]:
+        found = self.processes.values()
+        return [process for process in found if process.running.poll() is not None]
 
     def stop(self) -> dict[str, tuple[int, float]]:
         """SIGTERM to all, as compose does; status and seconds of each."""

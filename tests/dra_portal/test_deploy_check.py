@@ -34,6 +34,7 @@ def check(
         "DRA_PORTAL_CLUSTERS": str(directory / "clusters.yaml"),
         "DRA_PORTAL_VAR": str(directory),
         "PATH": os.environ["PATH"],
+        **deployed.BYTECODE,
         "DJANGO_SETTINGS_MODULE": "dra_portal.settings",
     }
     return subprocess.run(
@@ -42,7 +43,7 @@ def check(
         env=moved,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
     )
 
 

@@ -22,8 +22,10 @@ from cluster.writeback import Changed, Refusal, Refused
 from dra_portal import environment as env
 from dra_portal import metrics
 from inventory.models import Cluster
+from tests.dra_portal.deployed import BYTECODE
+from tests.dra_portal.watched import PATIENCE
 from tests.mirrored import mirror_demo
-from tests.running_demo import free_port
+from tests.ports import free_port
 from web import metrics as counted
 from web import tokens
 from web.doors import Role
@@ -163,6 +165,7 @@ def test_children_of_a_worker_are_counted_and_served_at_an_address(
             "DRA_PORTAL_VAR": str(tmp_path),
             "DRA_PORTAL_METRICS_DIR": str(tmp_path),
             "DRA_PORTAL_METRICS_LISTEN": f"127.0.0.1:{port}",
+            **BYTECODE,
         },
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -172,11 +175,11 @@ def test_children_of_a_worker_are_counted_and_served_at_an_address(
         assert process.stdout
         assert process.stdout.readline() == "listening\n"
         with urllib.request.urlopen(
-            f"http://127.0.0.1:{port}/metrics", timeout=10
+            f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE
         ) as answer:
             text = answer.read().decode()
     finally:
-        process.communicate("\n", timeout=10)
+        process.communicate("\n", timeout=PATIENCE)
     assert "dra_portal_write_conflicts_total 4.0" in text
 
 

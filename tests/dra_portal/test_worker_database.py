@@ -50,7 +50,10 @@ def test_a_child_keeps_its_connection_until_it_breaks(tmp_path: Path) -> None:
 
         with connection.cursor() as cursor:
             for backend in {line.split()[1] for line in first}:
-                cursor.execute("SELECT pg_terminate_backend(%s)", [int(backend)])
+                # Waits until it is gone: a task that came before would still have it.
+                cursor.execute(
+                    "SELECT pg_terminate_backend(%s, 120000)", [int(backend)]
+                )
         later = backends(20)
         assert not set(later) & set(first)
         assert "Traceback" not in worker.log

@@ -33,7 +33,7 @@ def sender(broker: Redis) -> Iterator[Celery]:
         yield app
 
 
-STUCK_TASKS = "--include=tests.dra_portal.tasks_of_tests"
+STUCK_TASKS = "--include=tests.dra_portal.tasks_of_tests,tests.dra_portal.deaf_workers"
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_what_was_killed_or_lost_its_broker_is_done_in_the_end(
     began = time.monotonic()
     with pytest.raises(OperationalError):
         sender.send_task("dra_portal.tasks.tidy")
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
 
     # The worker has waited and goes on.
     broker.start()

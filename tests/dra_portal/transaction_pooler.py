@@ -58,23 +58,35 @@ class Pooler:
         self._server = host, port
         self._idle: list[_Peer] = []
         self._peers: list[_Peer] = []
+        self._serving: list[threading.Thread] = []
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def close(self) -> None:
+        """Returns when nothing of it is left."""
+        # What waits there is not woken by closing.
+        self._listening.shutdown(socket.SHUT_RDWR)
+        self._accepting.join()
         self._listening.close()
         for peer in self._peers:
             with suppress(OSError):
                 peer.sock.shutdown(socket.SHUT_RDWR)
+        for thread in self._serving:
+            thread.join()
+        for peer in self._peers:
+            peer.close()
 
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
                 client, _ = self._listening.accept()
-                threading.Thread(
+                serving = threading.Thread(
                     target=self._serve, args=[self._known(client)], daemon=True
-                ).start()
+                )
+                self._serving.append(serving)
+                serving.start()
 
     def _known(self, sock: socket.socket) -> _Peer:
         peer = _Peer(sock)
