@@ -17,7 +17,8 @@ class Silence:
     def __init__(self) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._taken: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._thread = threading.Thread(target=self._accept, name="silence")
+        self._thread.start()
 
     @property
     def url(self) -> str:
@@ -32,9 +33,12 @@ class Silence:
             try:
                 self._taken.append(self._socket.accept()[0])
             except OSError:
-                return  # closed
+                return  # shut down
 
     def close(self) -> None:
+        """Returns when nobody accepts any more: closing alone wakes no thread that does."""
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
         for one in (self._socket, *self._taken):
             one.close()
 

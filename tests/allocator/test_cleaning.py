@@ -104,10 +104,13 @@ def carried_and_left(lab: Lab) -> AllocationRun:
     lab.use("carrier")
     run = lab.start("one")
     habits = Habits(delay=0.0, refuse_binding="dra-portal-carrier-")
-    with ControlPlane(lab.server.store, habits):
-        with pytest.raises(KilledError):
-            lab.execute(run, die_at(f"before sending {Step.PIN}"))
-        eventually(lambda: lab.devices("one") and not reserved(lab))
+    with ControlPlane(lab.server.store, habits), pytest.raises(KilledError):
+        lab.execute(run, die_at(f"before sending {Step.PIN}"))
+    # The binding is tried again each second, and each time reserved before it is refused.
+    while reserved(lab):
+        with ControlPlane(lab.server.store, habits):
+            eventually(lambda: not reserved(lab))
+    assert lab.devices("one") != []
     AllocationRun.objects.update(state="failed", finished_at=timezone.now())
     return run
 

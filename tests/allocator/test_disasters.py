@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(
         "connection.vendor != 'postgresql'", reason="stops its PostgreSQL"
     ),
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(1800),
 ]
 
 

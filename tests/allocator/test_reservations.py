@@ -220,7 +220,8 @@ def test_a_refused_write_gives_its_devices_back_at_once(lab: Lab):
 @pytest.mark.django_db(transaction=True)
 def test_many_workers_and_few_devices(lab: Lab, settings: Any):
     """Twelve claims for eight devices, four workers, mirrored as it happens."""
-    settings.RUN_VERIFY_SECONDS = 20
+    settings.RUN_VERIFY_SECONDS = settings.RUN_WATCH_SECONDS = 120
+    settings.RUN_MIRROR_SECONDS = 20
     free_devices(lab, "n0", 8)
     names = [f"c{i}" for i in range(12)]
     lab.put(*(build.claim(name) for name in names))

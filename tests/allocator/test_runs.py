@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from allocator.services import execute_run
+from allocator.services import execute_run, freshness
 from allocator.services.checking import objections
 from claims.models import ResourceClaim
 from cluster.store import State
@@ -171,8 +171,9 @@ def test_a_claim_that_was_allocated_before_planning(lab: Lab):
     ],
 )
 def test_nothing_is_planned_on_a_mirror_that_is_not_followed(
-    lab: Lab, columns: dict[str, Any], words: str
+    lab: Lab, settings: Any, columns: dict[str, Any], words: str
 ):
+    settings.RUN_WATCH_SECONDS = 0
     WatchState.objects.filter(kind="ResourceSlice").update(**columns)
     run = lab.execute(lab.start("one"))
     assert run.state == "failed"
@@ -180,7 +181,8 @@ def test_nothing_is_planned_on_a_mirror_that_is_not_followed(
     assert lab.devices("one") == []
 
 
-def test_taint_rules_have_to_be_followed_where_they_are_served(lab: Lab):
+def test_taint_rules_have_to_be_followed_where_they_are_served(lab: Lab, settings: Any):
+    settings.RUN_WATCH_SECONDS = 0
     rules = WatchState.objects.filter(kind="DeviceTaintRule")
     rules.update(state=State.FORBIDDEN, error="devicetaintrules is forbidden")
     run = lab.execute(lab.start("one"))
@@ -191,22 +193,28 @@ def test_taint_rules_have_to_be_followed_where_they_are_served(lab: Lab):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_planning_waits_a_moment_for_the_mirror(lab: Lab, settings: Any):
-    settings.RUN_WATCH_SECONDS = 5
+def test_planning_waits_a_moment_for_the_mirror(
+    lab: Lab, settings: Any, monkeypatch: pytest.MonkeyPatch
+):
+    # However late the other thread has its turn, the moment is not over yet.
+    settings.RUN_WATCH_SECONDS = 120
+    monkeypatch.setattr(freshness, "_HOLD", 120.0)
     watches = WatchState.objects.filter(kind="ResourceSlice")
     run = lab.start("one")
     watches.update(state=State.RETRYING)
-
-    def come_back(point: str) -> None:
-        if point == "now planning":
-            timer = threading.Timer(0.3, go_live)
-            timer.start()
 
     def go_live() -> None:
         watches.update(state=State.LIVE)
         connection.close()
 
+    timer = threading.Timer(0.3, go_live)
+
+    def come_back(point: str) -> None:
+        if point == "now planning":
+            timer.start()
+
     assert lab.execute(run, come_back).state == "done"
+    timer.join()
 
 
 @pytest.mark.parametrize(

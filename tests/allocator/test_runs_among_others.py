@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from allocator.models import AllocationRun
 from allocator.services import cancel_run, execute_run
 from cluster.standin.access import Rule
 from cluster.standin.access import User as ApiUser
+from cluster.standin.faults import Fault
 from cluster.standin.server import StandinServer
 from tests.allocator import builders as build
 from tests.allocator.lab import Lab, states
@@ -82,7 +82,8 @@ def test_a_cluster_that_left_the_clusters_file_fails_the_run(lab: Lab):
     )
 
 
-def test_a_server_that_is_away_fails_the_run_with_a_sentence(lab: Lab):
+def test_a_server_that_is_away_fails_the_run_with_a_sentence(lab: Lab, settings: Any):
+    settings.RUN_SERVER_SECONDS = 1
     run = lab.start("one")
     lab.server.faults.refuse_connections()
     run = lab.execute(run)
@@ -91,13 +92,16 @@ def test_a_server_that_is_away_fails_the_run_with_a_sentence(lab: Lab):
     assert "Nothing was allocated" in run.reason
 
 
-def test_an_unknown_outcome_says_to_look_at_the_claim(lab: Lab):
+def test_an_unknown_outcome_says_to_look_at_the_claim(lab: Lab, settings: Any):
     """The answer is lost, and the server is gone before anybody can look."""
+    settings.RUN_SERVER_SECONDS = 1
 
     def vanish(point: str) -> None:
         if point == "before sending status":
-            lab.server.faults.drop_after_write()
-            threading.Timer(0.1, lab.server.faults.refuse_connections).start()
+            faults = lab.server.faults
+            faults.plan(Fault(after=True))
+            for position in range(2, 100):
+                faults.plan(Fault(), position=position)
 
     run = lab.execute(lab.start("one"), vanish)
     assert run.state == "failed"

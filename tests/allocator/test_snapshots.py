@@ -241,24 +241,32 @@ def test_readers_beside_a_writer_end_with_all_that_was_written():
     mirror = Mirror()
     mirror.replace(build.lab())
     stop = threading.Event()
+    looked = threading.Barrier(3, timeout=120)
     seen: list[int] = []
     problems: list[str] = []
 
     def read() -> None:
+        """Before the first change, beside the others and after the last one."""
         try:
-            last = 0
+            last = look(0)
+            looked.wait()
             while not stop.is_set():
-                found = snapshots.current(mirror.cluster)
-                if found.seq < last:
-                    problems.append(f"{found.seq} after {last}")
-                last = found.seq
-                seen.append(last)
+                last = look(last)
+            look(last)
         finally:
             connection.close()
+
+    def look(last: int) -> int:
+        found = snapshots.current(mirror.cluster)
+        if found.seq < last:
+            problems.append(f"{found.seq} after {last}")
+        seen.append(found.seq)
+        return found.seq
 
     readers = [threading.Thread(target=read) for _ in range(2)]
     for reader in readers:
         reader.start()
+    looked.wait()
     kept = build.lab()[:0]
     for i in range(30):
         new = build.claim(f"c{i}")

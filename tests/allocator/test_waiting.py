@@ -20,8 +20,9 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def world() -> Mirror:
-    """Two nodes with two devices each; three pending claims."""
+def world(settings: Any) -> Mirror:
+    """Two nodes with two devices each; three pending claims, and time enough for all."""
+    settings.WAITING_SECONDS = settings.WAITING_PASS_SECONDS = 60
     world = Mirror()
     world.replace(
         [

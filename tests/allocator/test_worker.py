@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ from django.db import connection
 from allocator.models import AllocationRun
 from claims.models import ResourceClaim
 from dra_portal import celery_app
-from dra_portal.watching import Times, Watching
 from tests.allocator import builders as build
+from tests.allocator import contention
 from tests.allocator.lab import Lab, states
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(600)]
 
 REDIS = os.environ.get("DRA_PORTAL_TEST_REDIS", "redis://127.0.0.1:6379/15")
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ class Worker:
 
 
 def wait_until(
-    true: Callable[[], bool], what: str, worker: Worker, *, seconds: float = 30
+    true: Callable[[], bool], what: str, worker: Worker, *, seconds: float = 120
 ) -> None:
     """Wait, as long as the worker lives; its log says more than we can."""
     deadline = time.monotonic() + seconds
@@ -71,14 +71,8 @@ def queue() -> Iterator[str]:
 @pytest.fixture
 def watched(lab: Lab) -> Iterator[Lab]:
     """The lab, with the real watch in a thread instead of ``sync``."""
-    stop = threading.Event()
-    watching = Watching(lab.file, times=Times(tick=0.1))
-    thread = threading.Thread(target=watching.run, args=(stop,))
-    thread.start()
-    yield lab
-    stop.set()
-    watching.stop_now()
-    thread.join(10)
+    with contention.watched(lab):
+        yield lab
 
 
 @contextmanager
@@ -104,7 +98,7 @@ def worker(lab: Lab, queue: str, log: Path, **environment: str) -> Iterator[Work
         yield Worker(process, log)
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(120)
 
 
 def finished(run: AllocationRun) -> Callable[[], bool]:
@@ -113,6 +107,12 @@ def finished(run: AllocationRun) -> Callable[[], bool]:
         return run.finished_at is not None
 
     return look
+
+
+def looked_around(worker: Worker) -> bool:
+    """Whether it has done all that a worker does when it starts."""
+    done = re.findall(r"task\.done.* task=allocator\.tasks\.(\w+)", worker.said())
+    return {"sweep_runs", "sweep_leftovers"} <= {*done}
 
 
 def test_a_claim_is_allocated_by_a_worker_and_comes_back_through_the_watch(
@@ -139,11 +139,16 @@ def test_a_run_survives_the_death_of_its_worker(
 ):
     """kill -9 while it writes; a worker that starts later takes the run up."""
     log = tmp_path / "worker.log"
-    run = watched.start("one")
-    slow: dict[str, Any] = {"DRA_PORTAL_RUN_LEASE_SECONDS": "3"}
+    slow: dict[str, Any] = {
+        "DRA_PORTAL_RUN_LEASE_SECONDS": "3",
+        "DRA_PORTAL_RUN_SNAPSHOT_SECONDS": "600",
+    }
     with worker(watched, queue, log, **slow) as working:
+        wait_until(lambda: looked_around(working), "the worker to look around", working)
+        # To read and to write the claim takes several of these.
+        watched.server.faults.latency = 5.0
+        run = watched.start("one")
         writing = AllocationRun.objects.filter(pk=run.pk, state="writing")
-        watched.server.faults.latency = 1.0
         wait_until(writing.exists, "the run to write", working)
         working.process.kill()
         working.process.wait()
