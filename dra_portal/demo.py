@@ -231,7 +231,8 @@ def celery_worker() -> Iterator[None]:
     )
     thread = threading.Thread(target=worker.start, name="celery-worker", daemon=True)
     thread.start()
-    clock = Service(app)
+    # Its own would keep times in a file of this directory, which every demo shares.
+    clock = Service(app, scheduler_cls=app.conf.beat_scheduler)
     threading.Thread(target=clock.start, name="celery-beat", daemon=True).start()
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -49,9 +50,21 @@ def processes_of(directory: Path) -> list[str]:
     return found
 
 
+def files_of(process: int) -> list[str]:
+    """What it has open."""
+    found = []
+    for entry in Path(f"/proc/{process}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.append(str(entry.readlink()))
+    return found
+
+
 def test_ctrl_c_stops_every_process(tmp_path: Path) -> None:
     with running_demo(tmp_path) as demo:
         assert len(processes_of(tmp_path)) == 2
+        # Two demos at once have no file in common.
+        kept = [name for name in files_of(demo.process.pid) if f"{ROOT}/" in name]
+        assert kept == []
         assert ask(demo, "clusters/")["results"][0]["name"] == "demo"
     assert demo.process.returncode == 0
     assert processes_of(tmp_path) == []
