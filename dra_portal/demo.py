@@ -304,7 +304,8 @@ def stop_when_a_part_ends(server: uvicorn.Server, children: Children) -> None:
             if name := children.dead():
                 print(f"The {name} ended by itself; stopping.", file=sys.stderr)
                 server.should_exit = True
-            server.should_exit |= children.told_to_end
+            if children.told_to_end:
+                server.should_exit = True
             time.sleep(1)
 
     threading.Thread(target=look, name="parts", daemon=True).start()
@@ -318,8 +319,12 @@ def run_demo(
     nodes: int,
     directory: Path,
     gates: Sequence[str] = (),
+    still: bool = False,
 ) -> None:
-    """Start everything, print where it is, and stay until stopped. Raises DemoError."""
+    """Start everything, print where it is, and stay until stopped. Raises DemoError.
+
+    ``still``: nothing comes and goes in the stand-in cluster by itself.
+    """
     check_port(host, port)
     write_clusters(directory / "clusters.yaml", dumps, gates)
     children = Children()
@@ -330,7 +335,8 @@ def run_demo(
             kubeconfig.unlink(missing_ok=True)
             children.start(
                 "stand-in cluster", "-m", "cluster.standin", "--nodes", str(nodes),
-                "--life", "--delay", str(SCHEDULER_DELAY), "--kubeconfig", str(kubeconfig),
+                *(() if still else ("--life",)), "--delay", str(SCHEDULER_DELAY),
+                "--kubeconfig", str(kubeconfig),
             )  # fmt: skip
         # While the stand-in starts.
         call_command("migrate", verbosity=0)
