@@ -29,6 +29,7 @@ from dra_portal.watching import Times, Watching
 from inventory.models import Device
 from tests.allocator import builders as build
 from tests.allocator.lab import KilledError, Lab, end_lease
+from tests.dra_portal.watched import PATIENCE
 
 _MOMENT = 0.05
 
@@ -114,9 +115,10 @@ class Fight:
 
 @contextmanager
 def watched(lab: Lab) -> Iterator[None]:
-    """The real watch keeps the lab's mirror."""
+    """The real watch keeps the lab's mirror; nothing of it goes on afterwards."""
     stop = threading.Event()
-    watching = Watching(lab.file, times=Times(tick=0.1))
+    times = Times(tick=0.1, stop=PATIENCE, join=PATIENCE)
+    watching = Watching(lab.file, times=times)
     thread = threading.Thread(target=watching.run, args=(stop,))
     thread.start()
     try:
@@ -124,7 +126,8 @@ def watched(lab: Lab) -> Iterator[None]:
     finally:
         stop.set()
         watching.stop_now()
-        thread.join(10)
+        thread.join(PATIENCE)
+        assert not thread.is_alive(), "the watch does not end"
 
 
 def scheduler(lab: Lab, delay: float = 0.02) -> ControlPlane:
@@ -138,7 +141,7 @@ def rivals(lab: Lab, count: int, start: int = 0) -> None:
         lab.server.store.put(build.pod(f"rival-{number}", f"rival-{number}"))
 
 
-def wait_for_claims(lab: Lab, names: list[str], seconds: float = 20) -> None:
+def wait_for_claims(lab: Lab, names: list[str], seconds: float = PATIENCE) -> None:
     """Until the mirror has them all, and every device."""
     end = time.monotonic() + seconds
     devices = sum(
@@ -198,7 +201,7 @@ def holdings(lab: Lab) -> Iterator[tuple[str, str]]:
             yield result["pool"], result["device"]
 
 
-def wait_for_the_mirror(lab: Lab, seconds: float = 60) -> None:
+def wait_for_the_mirror(lab: Lab, seconds: float = PATIENCE) -> None:
     """Until it has the claims that the server has, as the server has them.
 
     A watch that was cut off several times looks again after up to 10 seconds.

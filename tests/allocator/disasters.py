@@ -120,7 +120,7 @@ class Scene:
         ends = contention.check(self.lab, runs)
         done = RunTransition.objects.filter(to_state="done").values_list("run")
         assert len(done) == len(set(done)), "a run was done twice"
-        eventually(equal(self.server, "lab"), seconds=60)
+        eventually(equal(self.server, "lab"))
         return ends
 
 
@@ -189,7 +189,7 @@ def go_through(scene: Scene, befalls: Callable[[Scene], None]) -> None:
     runs = scene.allocate(names, policy="spread")
     scene.until_under_way(runs)
     befalls(scene)
-    scene.until_over(240)
+    scene.until_over(400)
     ends = scene.check(runs)
     assert ends == {"done": _BATCH}, (befalls.__name__, contention.bad_ends("done"))
 

@@ -84,7 +84,7 @@ def one_round(lab: Lab, seed: int) -> tuple[Counter[str], int]:
         watched(lab),
         scheduler(lab, delay=random.Random(seed).choice([0.0, 0.05, 0.5])),
     ):
-        contention.wait_for_claims(lab, names, seconds=60)
+        contention.wait_for_claims(lab, names)
         started = start_batch(
             cluster=lab.cluster, claims=[("lab", n) for n in names], user=None
         )
@@ -100,7 +100,7 @@ def one_round(lab: Lab, seed: int) -> tuple[Counter[str], int]:
             lab.server.faults.clear()
         ends = check(lab, list(started.runs))
         empty(lab)
-        contention.wait_for_the_mirror(lab, seconds=60)
+        contention.wait_for_the_mirror(lab)
     return ends, fight.killed
 
 
