@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,7 +39,8 @@ class WatchStream(Iterator[RawEvent]):
     :class:`~cluster.errors.ApiError` (an ERROR event too, 410 as ``Gone``) or
     :class:`~cluster.errors.Unreachable` when the stream is cut: resume then from
     the last version seen. ``close`` may be called from another thread and wakes a
-    blocked read; ``stop`` is looked at between events.
+    blocked read; where nobody reads it gives the connection back. ``stop`` is looked at
+    between events.
     """
 
     def __init__(
@@ -70,8 +71,11 @@ class WatchStream(Iterator[RawEvent]):
             # The reader may be just done with it, then there is nothing to wake.
             with contextlib.suppress(ValueError, RuntimeError, OSError):
                 response.shutdown()
+        # Another thread may be in the middle of it: it ends, and closes it then.
+        with contextlib.suppress(ValueError):
+            self._events.close()
 
-    def _read(self) -> Iterator[RawEvent]:
+    def _read(self) -> Generator[RawEvent]:
         response = self._open()
         self._response = response
         try:
@@ -171,6 +175,9 @@ class Reader[T]:
 
     def close(self) -> None:
         self._closed.set()
+        self._close_source()
+
+    def _close_source(self) -> None:
         if isinstance(self._source, WatchStream):
             self._source.close()
 
@@ -183,6 +190,7 @@ class Reader[T]:
         # Whatever it is, it is raised in the thread that reads.
         except Exception as error:
             end = _End(error)
+        self._close_source()
         self._put(end)
 
     def _put(self, item: _Item[T] | _End) -> bool:
