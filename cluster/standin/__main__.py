@@ -7,8 +7,8 @@ import contextlib
 import logging
 import signal
 import sys
-import threading
 from pathlib import Path
+from queue import SimpleQueue
 
 import structlog
 
@@ -46,9 +46,10 @@ def main(arguments: list[str] | None = None) -> int:
     # Pods of life go where somebody who allocates by hand does not begin.
     habits = Habits(delay=options.delay or 0.0, last_first=options.life)
     plane = ControlPlane(server.store, habits)
-    stop = threading.Event()
+    # An event has a lock, which the signal may come in the middle of.
+    told: SimpleQueue[int] = SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda number, _: told.put(number))
     try:
         if options.kubeconfig:
             server.write_kubeconfig(options.kubeconfig)
@@ -58,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
             life.start()
         sys.stdout.write(f"{server.url}\n")
         sys.stdout.flush()
-        stop.wait()
+        told.get()
     except OSError as error:
         return _complain(f"{options.kubeconfig} cannot be written: {error.strerror}")
     finally:

@@ -92,6 +92,7 @@ class CachingScheduler:
         self._not_before: dict[str, float] = {}
         self._memory = _Memory()
         self._feed: Feed | None = None
+        self.holds = False  # True: it decides and sends nothing
         self.restart()
 
     def restart(self) -> None:
@@ -116,9 +117,8 @@ class CachingScheduler:
 
     def step(self) -> bool:
         """Send one call that is due, or schedule one pod."""
-        if self._queue and self._queue[0][0] <= time.monotonic():
-            _, calls, call = self._queue.popleft()
-            self._send(calls, call)
+        if self._queue and self._queue[0][0] <= time.monotonic() and not self.holds:
+            self._send()
             return True
         with self._store.lock:
             self._hear()
@@ -133,9 +133,8 @@ class CachingScheduler:
 
     def _is_ours(self, pod: Entry) -> bool:
         spec, status = pod.body.get("spec") or {}, pod.body.get("status") or {}
-        name = spec.get("schedulerName") or "default-scheduler"
         return (
-            name == self._habits.name
+            (spec.get("schedulerName") or "default-scheduler") == self._habits.name
             and not spec.get("nodeName")
             and not spec.get("schedulingGates")
             and not pod.body["metadata"].get("deletionTimestamp")
@@ -286,12 +285,17 @@ class CachingScheduler:
             due = time.monotonic() + self._habits.delay
             self._queue.append((due, calls, call))
 
-    def _send(self, calls: Calls, call: Callable[[], None]) -> None:
+    def _send(self) -> None:
+        """What is sent stays due until it is done and the next is queued."""
+        first = _, calls, call = self._queue[0]
         try:
             call()
+            self._later(calls)
         except StatusError:
             calls.close()
-        self._later(calls)
+        finally:
+            if self._queue and self._queue[0] is first:  # not after a restart
+                self._queue.popleft()
 
     def _assume(self, assumed: _Assumed) -> None:
         self._assumed[assumed.pod.body["metadata"]["uid"]] = assumed
@@ -363,7 +367,8 @@ class CachingScheduler:
             "lastTransitionTime": now(),
         }
         patch = {"status": {"conditions": [*known, condition]}}
-        self._later(_alone(lambda: self._patch(pod, patch, "status")))
+        alone: Callable[[], None] = lambda: self._patch(pod, patch, "status")  # noqa: E731
+        self._later(call for call in (alone,))
 
     def _newest(self, entry: Entry) -> Entry:
         """The object as it is now; 404 when it is gone or another one."""
@@ -378,10 +383,6 @@ class CachingScheduler:
         self._newest(entry)
         where = target(entry.kind.name, entry.name, entry.namespace, part)
         self._writer.patch(where, patch, kind, ANYONE, dry_run=False)
-
-
-def _alone(call: Callable[[], None]) -> Calls:
-    yield call
 
 
 def _consumer(pod: Entry) -> Json:

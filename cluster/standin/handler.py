@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import threading
@@ -65,9 +66,16 @@ class Listener(ThreadingHTTPServer):
     def start(self) -> None:
         self._loop.start()
 
-    def stop(self) -> None:
-        """No more connections; open ones break; returns when all threads ended."""
+    def refuse(self) -> None:
+        """No more connections; a watch that is still asked for ends at once."""
         self.stopping.set()
+        with contextlib.suppress(OSError):
+            # Unlike close() it wakes the thread that accepts.
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+    def stop(self) -> None:
+        """Open connections break, too; returns when all threads ended."""
+        self.refuse()
         self.shutdown()
         self._loop.join()
         self.drop_connections()
@@ -273,6 +281,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(head + body)
 
     def _stream(self, watch: WatchStream) -> None:
+        if self.server.stopping.is_set():
+            # It may have begun after all were cut.
+            watch.close()
+            raise BrokenOffError
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Cache-Control", "no-cache, private")

@@ -150,8 +150,9 @@ class StandinServer:
             self._listener.drop_connections()
 
     def refuse_connections(self) -> None:
-        self.store.cut(clean=False)
         if self._listener is not None:
+            self._listener.refuse()
+            self.store.cut(clean=False)
             self._listener.stop()
             self._listener = None
 

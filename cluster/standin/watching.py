@@ -128,7 +128,6 @@ class WatchStream:
         started = time.monotonic()
         end = started + self._options.seconds
         bookmarks = _BookmarkTimes(started, end, self._every)
-        skip = self._options.since or 0
         while (left := end - time.monotonic()) > 0:
             wait = left
             if self._options.bookmarks:
@@ -143,9 +142,24 @@ class WatchStream:
                 if not change.clean:
                     raise BrokenOffError
                 return
-            self._version = change.version
-            if change.version > skip and (line := self._event(change)):
+            if line := self._seen(change):
                 yield line
+        yield from self._left_over()
+
+    def _left_over(self) -> Iterator[bytes]:
+        """What came in time, and was not sent because this thread was late."""
+        for _ in range(self._feed.qsize()):
+            change = self._feed.get_nowait()
+            if isinstance(change, Cut):
+                return
+            if line := self._seen(change):
+                yield line
+
+    def _seen(self, change: Change) -> bytes | None:
+        self._version = change.version
+        if change.version <= (self._options.since or 0):
+            return None
+        return self._event(change)
 
     def _event(self, change: Change) -> bytes | None:
         """The line for a change as this scope sees it, or None: not its business."""

@@ -78,7 +78,7 @@ class Http:
         return self.send("DELETE", path, body)
 
     def connection(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self._port, timeout=20)
+        return http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
 
     def watch(
         self, path: str, headers: dict[str, str] | None = None

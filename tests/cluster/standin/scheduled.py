@@ -11,7 +11,7 @@ from cluster.standin.store import Store
 
 Json = dict[str, Any]
 DRIVER = "gpu.acme.test"
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def node(name: str, **spec: Any) -> Json:

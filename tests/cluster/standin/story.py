@@ -6,13 +6,13 @@ import gzip
 import json
 import re
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from cluster.standin.access import ADMIN, Rule, User
 from cluster.standin.server import StandinServer
+from tests.cluster.standin import scheduled as small
 from tests.cluster.standin.http_client import Http, Reply
 
 Json = Any
@@ -211,8 +211,8 @@ class Story:
         ]
         if "w-1" not in names:
             return
-        time.sleep(0.3)
         store = self.server.store
+        small.eventually(lambda: store.watches, "the watch")
         first = next(
             e for e in RECORDINGS["watch-basic"]["events"] if e["type"] == "ADDED"
         )

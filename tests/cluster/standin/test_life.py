@@ -243,7 +243,7 @@ def test_life_can_leave_the_scheduling_to_a_control_plane(store: Store) -> None:
     life = Life(store, interval=3600, scheduling=False)
     life.arrive()
     with ControlPlane(store, Habits(delay=0.01)):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not own_pods(store)[0]["spec"].get("nodeName"):
             assert time.monotonic() < deadline
             life._act = lambda: ""  # type: ignore[method-assign]  # nothing of its own

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import threading
-import time
 from collections.abc import Generator
 from contextlib import closing
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from cluster.standin.server import StandinServer
 from tests.cluster.standin.http_client import SLICES, Http, claim, piece
+from tests.cluster.standin.scheduled import eventually
 
 Json = Any
 
@@ -41,18 +41,23 @@ def test_every_change_arrives_once_and_in_order(
 def test_an_event_comes_while_the_stream_is_open(
     server: StandinServer, http: Http
 ) -> None:
-    with closing(watch(http, "resourceVersion=0&timeoutSeconds=30")) as events:
-        threading.Timer(0.1, server.store.put, [piece("s-new")]).start()
-        started = time.monotonic()
+    def change() -> None:
+        eventually(lambda: server.store.watches, "the watch")
+        server.store.put(piece("s-new"))
+
+    changing = threading.Thread(target=change)
+    # The client would give up long before the stream ends.
+    with closing(watch(http, "resourceVersion=0&timeoutSeconds=600")) as events:
+        changing.start()
         assert kinds_and_names([next(events)]) == [("ADDED", "s-new")]
-        assert time.monotonic() - started < 5
+    changing.join()
 
 
 def test_bookmarks_come_regularly_and_move_with_other_kinds(
     server: StandinServer, http: Http
 ) -> None:
     server.store.put(piece("s-0"))
-    options = "resourceVersion=0&allowWatchBookmarks=true&timeoutSeconds=30"
+    options = "resourceVersion=0&allowWatchBookmarks=true&timeoutSeconds=600"
     with closing(watch(http, options)) as events:
         first, end = next(events), next(events)
         assert first["type"] == "ADDED"
@@ -152,12 +157,12 @@ def test_a_watch_that_the_client_leaves_is_forgotten(
     with closing(watch(http, "resourceVersion=0")) as events:
         next(events)
         assert server.store.watches == 1
-    for _ in range(100):
-        if not server.store.watches:
-            break
+
+    def forgotten() -> bool:
         server.store.put(piece("s-0"))
-        time.sleep(0.02)
-    assert server.store.watches == 0
+        return not server.store.watches
+
+    eventually(forgotten, "forgetting the watch")
 
 
 def test_a_namespace_watch_sees_only_its_own(server: StandinServer, http: Http) -> None:
