@@ -37,14 +37,15 @@ class Awaiting:
         self.order = order
         self.pod_name = pod_name
 
-    def allocation(self, pod_uid: str, seconds: float) -> Json | Outcome:
-        """The claim as allocated for the carrier, or why that will not be."""
+    def allocation(self, pod: Json, seconds: float) -> Json | Outcome:
+        """The claim as allocated for the carrier ``pod``, or why that will not be."""
+        pod_uid = carrier_pod.uid_of(pod)
+        held_back = admitted.held_back(pod)
         followed = {
             "claim": self._claim(),
             "pod": Followed(PODS, self.order.namespace, self.pod_name),
         }
         end = time.monotonic() + seconds
-        held_back = ""
         with Following(self.sender.api.client, followed) as states:
             while (left := end - time.monotonic()) > 0:
                 try:

@@ -38,6 +38,7 @@ from cluster.writeback.tags import (
     digest,
 )
 from cluster.writeback.values import (
+    Json,
     Order,
     Refusal,
     Refused,
@@ -80,8 +81,8 @@ class Barrier:
         # A name of its own: the verdict on an older pod says nothing about now.
         nonce = uuid.uuid4().hex
         name = f"dra-portal-barrier-{digest(self.tags.run, scheduler, nonce)}"
-        self.sender.settle(lambda: self._create(name, scheduler))
-        self._await(name, scheduler)
+        pod = self.sender.settle(lambda: self._create(name, scheduler))
+        self._await(name, scheduler, admitted.held_back(pod))
         self._delete(name)
 
     def off(self) -> str:
@@ -110,13 +111,16 @@ class Barrier:
             "periodic clean-up will try again."
         )
 
-    def _create(self, name: str, scheduler: str) -> None:
-        if self.sender.api.read("Pod", self.namespace, name) is not None:
-            return
+    def _create(self, name: str, scheduler: str) -> Json:
+        """The pod as admission has made it."""
+        if (found := self.sender.api.read("Pod", self.namespace, name)) is not None:
+            return found
         try:
-            self.sender.send(Step.BARRIER, self._create_request(name, scheduler))
+            request = self._create_request(name, scheduler)
+            return self.sender.send(Step.BARRIER, request)
         except AlreadyExists:
-            return  # nobody else makes this name
+            # Nobody else makes this name.
+            return self.sender.api.read("Pod", self.namespace, name) or {}
         except PASSING:
             raise
         except NotFound as error:
@@ -141,11 +145,10 @@ class Barrier:
         body["spec"]["nodeSelector"] = {NOWHERE: self.tags.run}
         return Request(PODS.path(self.namespace), body, "", carrier_pod.JSON, "POST")
 
-    def _await(self, name: str, scheduler: str) -> None:
+    def _await(self, name: str, scheduler: str, held_back: str) -> None:
         seconds = self.options.guard.barrier
         end = time.monotonic() + seconds
         followed = {"pod": Followed(PODS, self.namespace, name)}
-        held_back = ""
         with Following(self.sender.api.client, followed) as states:
             while (left := end - time.monotonic()) > 0:
                 try:

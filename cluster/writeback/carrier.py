@@ -165,8 +165,7 @@ class _Carriage:
         node = self.order.node_name
         if node and admitted.may_leave(pod, node):
             return self.let_go(pod, _moved(node))
-        uid = carrier_pod.uid_of(pod)
-        found = self.awaiting.allocation(uid, self.options.carrier.wait)
+        found = self.awaiting.allocation(pod, self.options.carrier.wait)
         self.steering.off()
         if isinstance(found, dict):
             return self.keep(found, pod)

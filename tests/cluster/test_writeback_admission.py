@@ -51,7 +51,7 @@ def test_a_barrier_that_is_held_back_is_no_verdict_of_the_scheduler(
 ):
     world.add()
     gated = admission(Step.BARRIER, schedulingGates=[GATE])
-    outcome = writer(world, **TAINT, barrier=0.3).write(world.order(), before=gated)
+    outcome = writer(world, **TAINT, barrier=0.0).write(world.order(), before=gated)
 
     assert isinstance(outcome, Refused)
     assert outcome.refusal is Refusal.UNGUARDED
@@ -90,7 +90,7 @@ def test_a_carrier_that_is_held_back_ends_with_the_gate_as_the_reason(
 ):
     world.add()
     gated = admission(Step.CARRIER, schedulingGates=[GATE])
-    outcome = carried_writes.writer(world, wait=0.3).write(world.order(), before=gated)
+    outcome = carried_writes.writer(world, wait=0.0).write(world.order(), before=gated)
     assert isinstance(outcome, Refused)
     assert outcome.refusal is Refusal.FORBIDDEN
     assert "scheduling gate queues.acme.test/admission" in outcome.reason
