@@ -32,6 +32,8 @@ from tests.cluster.standin import scheduled as small
 
 Json = dict[str, Any]
 SERVED = {"resource.k8s.io": ("v1", "v1beta2")}
+PATIENCE = 60.0
+"""Seconds for what comes in a moment."""
 QUICK = Patience(attempts=6, delay=0.01, longest=0.05)
 """Enough for the faults of these tests."""
 
@@ -53,15 +55,17 @@ def allocation(*devices: str, node: str = "n1") -> AllocationResult:
 
 
 def options(**changes: Any) -> WriterOptions:
-    """Short waits; keyword names are those of the three groups of options."""
+    """Long patience, no pauses; keyword names are those of the groups of options."""
 
     def some(kind: type[Any], **quick: Any) -> Any:
         known = {field.name for field in dataclasses.fields(kind)}
         return kind(**quick | {k: v for k, v in changes.items() if k in known})
 
     return WriterOptions(
-        carrier=some(CarrierOptions, wait=15.0, clean=15.0),
-        guard=some(GuardOptions, settle=0.0, barrier=15.0, marks=15.0, busy=60.0),
+        carrier=some(CarrierOptions, wait=PATIENCE, clean=PATIENCE),
+        guard=some(
+            GuardOptions, settle=0.0, barrier=PATIENCE, marks=PATIENCE, busy=600.0
+        ),
         scheduler=some(SchedulerOptions),
     )
 
@@ -93,7 +97,7 @@ class GuardedWorld:
             self._directory / "kubeconfig", token=self._token
         )
         config = ClusterConfig(name="standin", kubeconfig=path)
-        self.client = ClusterClient.connect(config, read_timeout=5.0)
+        self.client = ClusterClient.connect(config)
         self.plane.start()
         return self
 

@@ -67,7 +67,8 @@ class RudeServer:
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(60)
+            assert not thread.is_alive()
 
     def _accept(self) -> None:
         while not self._stopped.is_set():
@@ -90,7 +91,7 @@ class RudeServer:
                 self._read_request(connection)
                 if answer.endswith(HOLD):
                     connection.sendall(answer.removesuffix(HOLD))
-                    self._stopped.wait(20)
+                    self._stopped.wait(300)
                 elif answer:
                     connection.sendall(answer)
         except OSError:
@@ -108,8 +109,8 @@ class RudeServer:
         for line in head.lower().split(b"\r\n"):
             if line.startswith(b"content-length:"):
                 length = int(line.partition(b":")[2])
-        while len(body) < length:
-            body += connection.recv(65536)
+        while len(body) < length and (part := connection.recv(65536)):
+            body += part
         self.requests.append(head + b"\r\n\r\n" + body)
 
 

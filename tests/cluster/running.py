@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from cluster.config import ClusterConfig
 from cluster.reflector import Options, Reflector
 from cluster.resources import BY_KIND, ServedResource
 from cluster.standin.server import StandinServer
-from tests.cluster.stores import MemoryStore
+from tests.cluster.stores import PATIENCE, MemoryStore
 
 Json = dict[str, Any]
 
@@ -80,13 +79,10 @@ class Running:
         self.stop = threading.Event()
         self.thread = threading.Thread(target=reflector.run, args=[self.stop])
 
-    def stop_now(self) -> float:
-        """Stop; the seconds that it took."""
-        began = time.monotonic()
+    def stop_now(self) -> None:
         self.stop.set()
-        self.thread.join(10)
+        self.thread.join(PATIENCE)
         assert not self.thread.is_alive()
-        return time.monotonic() - began
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from cluster.store import Event, EventType, State
 
 Json = dict[str, Any]
 Key = tuple[str, str]
+PATIENCE = 60.0
+"""Seconds for what is there in a moment, on a machine that is busy."""
 
 
 def key_of(obj: Json) -> Key:
@@ -99,12 +101,12 @@ class MemoryStore:
     def events(self) -> list[Event]:
         return [event for batch in self.batches for event in batch]
 
-    def wait_until(self, condition: Callable[[], bool], *, seconds: float = 10) -> None:
+    def wait_until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that a verb changes; fails the test when it never comes."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + PATIENCE
         with self.changed:
             while not condition():
                 left = end - time.monotonic()
-                assert left > 0, f"not within {seconds} s; states: {self.states[-5:]}"
+                assert left > 0, f"not within {PATIENCE} s; states: {self.states[-5:]}"
                 # Some conditions look at the server too, so do not only wait for us.
                 self.changed.wait(min(left, 0.05))

@@ -80,14 +80,14 @@ def test_a_carrier_that_somebody_deletes_means_plan_again(tmp_path: Path):
         made = writer(world)
 
         def delete() -> None:
-            for name in world.pods():
-                world.store.delete("Pod", name, "lab")
+            small.eventually(world.pods, "the carrier")
+            (name,) = world.pods()
+            world.store.delete("Pod", name, "lab")
 
-        def meddle(step: Step, _request: Request) -> None:
-            if step is Step.CARRIER:
-                threading.Timer(0.2, delete).start()
-
-        outcome = made.write(order, before=meddle)
+        somebody = threading.Thread(target=delete)
+        somebody.start()
+        outcome = made.write(order)
+        somebody.join()
         assert isinstance(outcome, Changed)
         assert "deleted by somebody else" in outcome.reason
 

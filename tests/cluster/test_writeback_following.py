@@ -48,7 +48,7 @@ def label(server: StandinServer, value: str, name: str = "one") -> None:
 
 
 def await_label(states: Following, value: str) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + small.PATIENCE
     while time.monotonic() < deadline:
         state = states.next(1.0)
         found: Any = state[1] if state else None
@@ -61,7 +61,7 @@ def test_the_state_that_is_there_comes_first_and_then_each_change(
     server: StandinServer, client: ClusterClient
 ):
     with Following(client, {"claim": CLAIM}) as states:
-        first = states.next(10)
+        first = states.next(small.PATIENCE)
         assert first is not None
         key, found = first
         assert key == "claim"
@@ -74,22 +74,22 @@ def test_the_state_that_is_there_comes_first_and_then_each_change(
 def test_other_objects_are_not_shown(server: StandinServer, client: ClusterClient):
     server.store.put(small.claim("two"))
     with Following(client, {"claim": CLAIM}) as states:
-        assert states.next(10)
+        assert states.next(small.PATIENCE)
         label(server, "x", name="two")
         assert states.next(0.2) is None
 
 
 def test_the_end_of_the_object_is_a_state(server: StandinServer, client: ClusterClient):
     with Following(client, {"claim": CLAIM}) as states:
-        assert states.next(10)
+        assert states.next(small.PATIENCE)
         server.store.delete("ResourceClaim", "one", "lab")
-        assert states.next(10) == ("claim", None)
+        assert states.next(small.PATIENCE) == ("claim", None)
 
 
 def test_an_object_that_is_not_there(server: StandinServer, client: ClusterClient):
     server.store.delete("ResourceClaim", "one", "lab")
     with Following(client, {"claim": CLAIM}) as states:
-        assert states.next(10) == ("claim", None)
+        assert states.next(small.PATIENCE) == ("claim", None)
 
 
 @pytest.mark.parametrize("how", ["clean end", "broken", "history gone", "restart"])
@@ -97,7 +97,7 @@ def test_a_watch_that_ends_begins_anew(
     server: StandinServer, client: ClusterClient, how: str
 ):
     with Following(client, {"claim": CLAIM}) as states:
-        assert states.next(10)
+        assert states.next(small.PATIENCE)
         small.eventually(lambda: server.store.watches)
         match how:
             case "clean end" | "broken":
@@ -118,7 +118,7 @@ def test_a_server_in_trouble_is_asked_again(
     server.faults.plan(Fault(status))
     server.faults.plan(Fault(status), position=3)
     with Following(client, {"claim": CLAIM}) as states:
-        assert states.next(10)
+        assert states.next(small.PATIENCE)
         label(server, "later")
         await_label(states, "later")
 
@@ -128,15 +128,15 @@ def test_a_refusal_is_raised(server: StandinServer, tmp_path: Path):
     with StandinServer([small.claim("one")], users=users) as guarded:
         client = client_of(guarded, tmp_path, "t")
         with Following(client, {"claim": CLAIM}) as states:
-            assert states.next(10)
+            assert states.next(small.PATIENCE)
             with pytest.raises(Forbidden):
-                states.next(10)
+                states.next(small.PATIENCE)
         client.close()
 
 
 def test_it_leaves_no_watch_behind(server: StandinServer, client: ClusterClient):
     with Following(client, {"claim": CLAIM}) as states:
-        assert states.next(10)
+        assert states.next(small.PATIENCE)
         small.eventually(lambda: server.store.watches)
     # The stand-in notices a closed connection when it next writes to it.
     label(server, "later")

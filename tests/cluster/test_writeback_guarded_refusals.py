@@ -10,6 +10,7 @@ import pytest
 
 from cluster.standin.access import Rule, User
 from cluster.standin.caching import Habits
+from cluster.standin.control_plane import ControlPlane
 from cluster.writeback import (
     FINALIZER,
     Changed,
@@ -21,7 +22,7 @@ from cluster.writeback import (
     Written,
     holds,
 )
-from tests.cluster.guarded_world import GuardedWorld
+from tests.cluster.guarded_world import PATIENCE, GuardedWorld
 from tests.cluster.guarded_writes import RULE, TAINT, partitions, write, writer
 from tests.cluster.standin import scheduled as small
 
@@ -195,8 +196,10 @@ def test_a_pod_of_a_scheduler_that_is_not_named_is_a_reason_to_refuse(
     world.add("theirs")
     world.store.put(small.pod("strange", "theirs", schedulerName="batch"))
     world.add()
-    names = ("default-scheduler", *(["batch"] if named else []))
-    outcome = write(world, world.order(), names=names, barrier=0.5)
+    names = (*(["batch"] if named else []), "default-scheduler")
+    outcome = write(
+        world, world.order(), names=names, barrier=0.5 if named else PATIENCE
+    )
     assert isinstance(outcome, Refused)
     assert outcome.refusal is Refusal.UNGUARDED
     strange = "lab/strange (batch)" in outcome.reason
@@ -237,13 +240,20 @@ def test_a_pod_that_tolerates_only_evictions_is_no_reason_to_refuse(
 
 
 def test_every_scheduler_is_asked(tmp_path: Path):
-    with GuardedWorld(tmp_path) as world:
+    batch = Habits(delay=0.0, name="batch")
+    asked: list[str] = []
+
+    def note(step: Step, request: Request) -> None:
+        if step is Step.BARRIER:
+            assert isinstance(request.body, dict)
+            asked.append(request.body["spec"]["schedulerName"])
+
+    names = ("default-scheduler", "batch")
+    with GuardedWorld(tmp_path) as world, ControlPlane(world.store, batch):
         world.add()
-        outcome = write(
-            world, world.order(), names=("default-scheduler", "batch"), barrier=0.3
-        )
-        assert isinstance(outcome, Refused)
-        assert "The scheduler batch gave no verdict" in outcome.reason
+        outcome = writer(world, names=names).write(world.order(), before=note)
+    assert isinstance(outcome, Written)
+    assert asked == [*names]
 
 
 def test_a_namespace_for_barriers_that_is_missing_is_named(world: GuardedWorld):

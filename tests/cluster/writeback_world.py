@@ -100,7 +100,7 @@ class World:
         self.pauses: list[float] = []
         path = server.write_kubeconfig(directory / "kubeconfig", token=token)
         config = ClusterConfig(name="standin", kubeconfig=path)
-        self.client = ClusterClient.connect(config, read_timeout=5.0)
+        self.client = ClusterClient.connect(config)
         self.writer = DirectWriter(
             self.client, patience=Patience(attempts=3, sleep=self.pauses.append)
         )

@@ -69,9 +69,7 @@ class World:
         ).start()
         self.pauses: list[float] = []
         path = self.server.write_kubeconfig(directory / "kubeconfig", token=token)
-        self.client = ClusterClient.connect(
-            ClusterConfig(name="lab", kubeconfig=path), read_timeout=5.0
-        )
+        self.client = ClusterClient.connect(ClusterConfig(name="lab", kubeconfig=path))
         patience = Patience(attempts=3, sleep=self.pauses.append)
         self.writer = ObjectWriter(self.client, patience=patience)
         self.writer.create(claim("warm"), dry_run=True)

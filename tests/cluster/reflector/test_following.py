@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cluster.backoff import Backoff
 from cluster.client import ClusterClient
 from cluster.reflector import Options
 from cluster.resources import BY_KIND, ServedResource
@@ -24,7 +25,7 @@ from tests.cluster.running import (
     running,
     wait_for_equality,
 )
-from tests.cluster.stores import MemoryStore
+from tests.cluster.stores import PATIENCE, MemoryStore
 
 Json = dict[str, Any]
 
@@ -106,22 +107,32 @@ def test_bookmarks_move_the_version_on(standin, store, live):
 
 
 def test_many_events_are_saved_in_batches(client, standin, store):
-    options = Options(batch_size=50, poll_seconds=0.05)
+    """What comes while the store is busy with the first of them."""
+    all_sent = threading.Event()
+
+    def wait_for_all(verb: str) -> None:
+        if verb == "apply":
+            assert all_sent.wait(PATIENCE)
+
+    store.before = wait_for_all
+    options = Options(batch_size=50, poll_seconds=0.05, batch_seconds=PATIENCE)
     with running(client, SLICES, store, options=options):
         store.wait_until(lambda: store.state is State.LIVE)
         for i in range(300):
             standin.store.put(resource_slice(f"n-{i:03}"))
+        all_sent.set()
         wait_for_equality(store, standin, "ResourceSlice")
     assert max(len(batch) for batch in store.batches) <= 50
-    assert len(store.batches) < 100
+    assert len(store.events) == 300
+    # Only a bookmark ends a batch before it is full.
+    assert sum(len(b) < 50 for b in store.batches) <= len(store.bookmarks)
     assert store.problems == []
 
 
-def test_a_single_event_is_not_kept_waiting(standin, store, live):
-    began = time.monotonic()
+def test_a_single_event_is_not_kept_waiting_for_a_second_one(standin, store, live):
     standin.store.put(resource_slice("one"))
     store.wait_until(lambda: ("", "one") in store.objects)
-    assert time.monotonic() - began < 1
+    assert len(store.events) == 1
 
 
 def test_a_slow_trickle_is_saved_before_it_ends(client, standin, store):
@@ -129,10 +140,13 @@ def test_a_slow_trickle_is_saved_before_it_ends(client, standin, store):
     options = Options(batch_seconds=0.2, poll_seconds=0.05)
     with running(client, SLICES, store, options=options):
         store.wait_until(lambda: store.state is State.LIVE)
-        for i in range(12):
-            standin.store.put(resource_slice(f"t-{i:02}"))
+        end = time.monotonic() + PATIENCE
+        sent = 0
+        while not store.batches:
+            assert time.monotonic() < end
+            standin.store.put(resource_slice(f"t-{sent:04}"))
+            sent += 1
             time.sleep(0.05)
-        assert store.batches
         wait_for_equality(store, standin, "ResourceSlice")
 
 
@@ -187,11 +201,12 @@ def test_a_saved_version_that_is_none_leads_to_a_list(client, standin, saved):
 # --- stopping ---
 
 
-def test_a_quiet_watch_stops_within_a_second(client, store):
+def test_a_quiet_watch_stops_at_once(client, store):
+    """It would last five minutes."""
     options = Options()
     with running(client, SLICES, store, options=options) as run:
         store.wait_until(lambda: store.state is State.LIVE)
-        assert run.stop_now() < 1
+        run.stop_now()
     assert store.state is State.STOPPED
 
 
@@ -202,22 +217,29 @@ def test_a_server_that_says_nothing_cannot_hold_up_a_stop(tmp_path, store, answe
         client = ClusterClient.connect(config_for(tmp_path, server.url))
         with running(client, NODES, store, options=Options()) as run:
             store.wait_until(lambda: len(server.requests) == len(answers))
-            assert run.stop_now() < 1
+            run.stop_now()
 
 
-def test_a_pause_stops_within_a_second(client, standin, store):
+def test_a_pause_ends_with_a_stop(client, standin, store):
+    pausing = threading.Event()
+
+    def pause(stop: threading.Event, seconds: float) -> None:
+        pausing.set()
+        stop.wait(seconds)
+
     standin.faults.refuse_connections()
-    with running(client, SLICES, store, wait=threading.Event.wait) as run:
-        store.wait_until(lambda: store.state is State.RETRYING)
-        time.sleep(0.1)
-        assert run.stop_now() < 1
+    long = Backoff(first=1000.0, most=1000.0)
+    with running(client, SLICES, store, wait=pause, backoff=long) as run:
+        assert pausing.wait(PATIENCE)
+        assert store.state is State.RETRYING
+        run.stop_now()
 
 
 def test_no_thread_is_left_behind(client, store):
     with running(client, SLICES, store) as run:
         store.wait_until(lambda: store.state is State.LIVE)
         run.stop_now()
-    end = time.monotonic() + 5
+    end = time.monotonic() + PATIENCE
     while any("resourceslices" in thread.name for thread in threading.enumerate()):
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -19,7 +19,7 @@ from tests.cluster.running import (
     client_of,
     resource_slice,
     running,
-    same_as_server,
+    wait_for_equality,
 )
 from tests.cluster.stores import MemoryStore
 
@@ -97,9 +97,7 @@ class Storm:
 
 def calm(storm: Storm, run: Running, store: MemoryStore) -> None:
     storm.standin.faults.clear()
-    store.wait_until(
-        lambda: same_as_server(store, storm.standin, "ResourceSlice"), seconds=20
-    )
+    wait_for_equality(store, storm.standin, "ResourceSlice")
     store.wait_until(lambda: store.state is State.LIVE)
 
 
