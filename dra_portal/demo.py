@@ -311,6 +311,13 @@ def stop_when_a_part_ends(server: uvicorn.Server, children: Children) -> None:
     threading.Thread(target=look, name="parts", daemon=True).start()
 
 
+def standin_arguments(nodes: int, kubeconfig: Path, *, still: bool) -> list[str]:
+    """How Python runs the stand-in cluster; ``still``: nothing comes and goes by itself."""
+    arguments = ["-m", "cluster.standin", "--nodes", str(nodes)]
+    arguments += ["--delay", str(SCHEDULER_DELAY), "--kubeconfig", str(kubeconfig)]
+    return arguments if still else [*arguments, "--life"]
+
+
 def run_demo(
     *,
     host: str,
@@ -334,10 +341,8 @@ def run_demo(
             kubeconfig = directory / "kubeconfig"
             kubeconfig.unlink(missing_ok=True)
             children.start(
-                "stand-in cluster", "-m", "cluster.standin", "--nodes", str(nodes),
-                *(() if still else ("--life",)), "--delay", str(SCHEDULER_DELAY),
-                "--kubeconfig", str(kubeconfig),
-            )  # fmt: skip
+                "stand-in cluster", *standin_arguments(nodes, kubeconfig, still=still)
+            )
         # While the stand-in starts.
         call_command("migrate", verbosity=0)
         # It begins anew each time, so yesterday's mirror of it means nothing.

@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,10 @@ def is_up(address: str) -> bool:
 
 @contextlib.contextmanager
 def running_demo(
-    directory: Path, *arguments: str, seconds: float = 240
+    directory: Path,
+    *arguments: str,
+    seconds: float = 240,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Demo]:
     """The demo until the block ends; ends with Ctrl-C as a person would."""
     port = free_port()
@@ -66,7 +69,7 @@ def running_demo(
     process = subprocess.Popen(
         [sys.executable, "manage.py", "demo", "--port", str(port), *arguments],
         cwd=ROOT,
-        env=environment(directory),
+        env=environment(directory) | dict(settings or {}),
         text=True,
         start_new_session=True,
     )

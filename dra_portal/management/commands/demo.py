@@ -30,6 +30,11 @@ class Command(BaseCommand):
             help="on in that cluster, as in DRADerivedAttributes; may be repeated",
         )
         parser.add_argument(
+            "--still",
+            action="store_true",
+            help="nothing comes and goes in the stand-in cluster by itself",
+        )
+        parser.add_argument(
             "dump", nargs="*", type=Path, help="kubectl get -o json files"
         )
 
@@ -41,6 +46,7 @@ class Command(BaseCommand):
                 dumps=options["dump"],
                 nodes=options["nodes"],
                 gates=options["feature_gate"],
+                still=options["still"],
                 directory=settings.VAR_DIR,
             )
         except DemoError as error:
