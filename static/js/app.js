@@ -141,6 +141,53 @@
     });
   }
 
+  // --- what asks for itself gives way -------------------------------------------
+  // To a pointer that is down in it, whose click would be lost, and to what somebody has
+  // asked for in its place, whose answer would find that place gone.
+  let pressed = null;
+  const wanted = new Map(); // by the part's id: the newest request of somebody for it
+  const postponed = new Map(); // by the part's id: how to ask again
+  const byItself = ({ elt, target, verb }) => elt === target && verb === "get";
+
+  const resume = () => {
+    for (const [id, ask] of postponed) {
+      if (wanted.has(id) || pressed) continue;
+      postponed.delete(id);
+      ask();
+    }
+  };
+  const release = () => {
+    pressed = null;
+    setTimeout(resume); // after the click
+  };
+  document.addEventListener("pointerdown", ({ target }) => (pressed = target), true);
+  for (const name of ["pointerup", "pointercancel", "dragend"]) {
+    document.addEventListener(name, release, true);
+  }
+  window.addEventListener("blur", release);
+
+  document.addEventListener("htmx:beforeSend", ({ detail }) => {
+    const { target, requestConfig, xhr } = detail;
+    if (!target?.id || byItself(requestConfig)) return;
+    wanted.set(target.id, xhr);
+    const answered = () => {
+      if (wanted.get(target.id) === xhr) wanted.delete(target.id);
+      resume();
+    };
+    xhr.addEventListener("loadend", answered, { once: true });
+  });
+  document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const { target, requestConfig } = detail;
+    if (!detail.shouldSwap || !target.id || !byItself(requestConfig)) return;
+    if (!target.contains(pressed) && !wanted.has(target.id)) return;
+    detail.shouldSwap = false;
+    postponed.set(target.id, () => {
+      if (!target.isConnected) return;
+      const swap = target.getAttribute("hx-swap") || "outerHTML";
+      window.htmx.ajax("GET", requestConfig.path, { source: target, target, swap });
+    });
+  });
+
   // --- live: the stream nudges, elements ask again for themselves ---------------
   const QUIET = 2000; // at most one request per element in this many milliseconds
   const POLL = 20000; // when there is no stream

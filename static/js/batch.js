@@ -38,6 +38,7 @@
     else chosen.delete(box.value);
     show();
   });
-  document.addEventListener("htmx:afterSettle", show);
+  // Before anybody sees the new rows.
+  document.addEventListener("htmx:afterSwap", show);
   show();
 })();

@@ -35,6 +35,9 @@
   let signedOut = false;
   let pressed = false; // the pointer is down
 
+  // For style sheets and whoever drives the page: the server has not answered all of it yet.
+  const tell = () => form.toggleAttribute("data-pending", Boolean(timer || sent));
+
   const isField = (element) => element.form === form && element.name && !PLAIN.has(element.name);
 
   // Leaving a field says once more what each keystroke has said.
@@ -53,6 +56,7 @@
     }
     clearTimeout(timer);
     timer = setTimeout(ask, PAUSE);
+    tell();
   };
   form.addEventListener("input", touch);
   form.addEventListener("change", touch);
@@ -105,6 +109,7 @@
     if (isField(field) && field.type !== "hidden" && differs(field)) touched.set(field.name, touches);
   }
   if (touched.size || text.value !== known) timer = setTimeout(ask, PAUSE);
+  tell();
 
   const trimmed = (data) => {
     for (const name of new Set(data.keys())) {
@@ -143,6 +148,7 @@
     stepping = step !== "";
     sent = { text: text.value, touched: new Map(touched), touches, step, doc: form.elements.doc.value };
     form.toggleAttribute("aria-busy", stepping);
+    tell();
   });
 
   form.addEventListener("htmx:afterRequest", (event) => {
@@ -154,10 +160,12 @@
       if (!leaving && !signedOut) receive();
     }
     // Not before htmx is through with this one, or it takes the next one for done.
-    if (redo) setTimeout(doStep, 0, redo);
-    else if (again) setTimeout(ask, 0);
+    if (redo || again) clearTimeout(timer);
+    if (redo) timer = setTimeout(doStep, 0, redo);
+    else if (again) timer = setTimeout(ask, 0);
     again = false;
     redo = "";
+    tell();
   });
 
   const failed = (why) => {
@@ -169,6 +177,7 @@
   const later = () => {
     failed("the portal did not answer");
     if (!timer) timer = setTimeout(ask, AFTER_FAILURE);
+    tell();
   };
   form.addEventListener("htmx:sendError", later);
   form.addEventListener("htmx:timeout", later);

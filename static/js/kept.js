@@ -54,8 +54,8 @@
   };
   const placeIn = (part) => {
     const element = document.activeElement;
-    if (!element || element === part || !part.contains(element)) return null;
-    const places = WAYS.map((way) => alike(part, element, way).indexOf(element));
+    if (!element || !part.contains(element)) return null;
+    const places = element === part ? [] : WAYS.map((way) => alike(part, element, way).indexOf(element));
     return { element, places };
   };
   const back = (part, { element, places }) => {

@@ -1,4 +1,4 @@
-"""One demo and one browser for all browser tests."""
+"""One demo and one browser for all browser tests, which take turns in its tabs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from playwright.sync_api import (
     BrowserContext,
     Page,
     StorageState,
+    ViewportSize,
     expect,
     sync_playwright,
 )
 
+from tests.browser.editor_page import EditorTab
+from tests.browser.tabs import PATIENCE, taken
 from tests.running_demo import Demo, chromium, running_demo
 
 QUIET = [
@@ -26,15 +29,25 @@ QUIET = [
     "--disable-sync",
 ]
 
-# The machine does other things meanwhile: what comes late comes all the same.
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=PATIENCE)
+
+WIDE: ViewportSize = {"width": 1280, "height": 900}
+
+
+ENOUGH = {
+    "DRA_PORTAL_CEL_SECONDS": "60",
+    "DRA_PORTAL_WHAT_IF_INLINE_SECONDS": "60",
+}
+"""On a busy machine the portal would give half of an answer, or one that comes later."""
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    # A gate that is off by default, so that its part of the editor can be tried.
-    gate = ("--feature-gate", "DRADerivedAttributes")
-    with running_demo(tmp_path_factory.mktemp("demo"), *gate) as found:
+    # A gate that is off by default, so that its part of the editor can be tried. What
+    # happens in the cluster is done by the tests, not by chance.
+    how = ("--still", "--feature-gate", "DRADerivedAttributes")
+    directory = tmp_path_factory.mktemp("demo")
+    with running_demo(directory, *how, settings=ENOUGH) as found:
         yield found
 
 
@@ -50,6 +63,7 @@ def browser() -> Iterator[Browser]:
 def signed_in(browser: Browser, demo: Demo) -> StorageState:
     """The cookies of a person who has signed in, for every page."""
     context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(f"{demo.address}/")
     page.get_by_label("Username").fill("demo")
@@ -65,29 +79,52 @@ def signed_in(browser: Browser, demo: Demo) -> StorageState:
 def profile(browser: Browser, signed_in: StorageState) -> Iterator[BrowserContext]:
     """The browser of one person: what it has loaded once it need not load again.
 
-    A test that signs out, or that needs no scripts, makes a context of its own.
+    A test that signs out makes a context of its own.
     """
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 900}, storage_state=signed_in
-    )
+    context = browser.new_context(viewport=WIDE, storage_state=signed_in)
+    context.set_default_timeout(PATIENCE)
     yield context
     context.close()
 
 
+@pytest.fixture(scope="session")
+def tab(profile: BrowserContext) -> Page:
+    return profile.new_page()
+
+
 @pytest.fixture
-def page(profile: BrowserContext, demo: Demo) -> Iterator[Page]:
-    """A signed-in page; the test fails on any error that the browser's console shows."""
-    page = profile.new_page()
-    complaints: list[str] = []
-    page.on(
-        "console",
-        lambda message: (
-            complaints.append(message.text) if message.type == "error" else None
-        ),
-    )
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+def page(tab: Page, profile: BrowserContext) -> Iterator[Page]:
+    """A signed-in person's tab, still empty and as wide as a desk's."""
+    try:
+        with taken(tab):
+            yield tab
+    finally:
+        tab.mouse.move(0, 0)
+        tab.set_viewport_size(WIDE)
+        tab.emulate_media(color_scheme="light")
+        profile.clear_cookies(name="theme")
+
+
+@pytest.fixture
+def home(page: Page, demo: Demo) -> Page:
+    """The page that a person sees first."""
     page.goto(f"{demo.address}/c/demo/")
-    yield page
-    page.close()
-    profile.clear_cookies(name="theme")
-    assert complaints == []
+    return page
+
+
+@pytest.fixture(scope="session")
+def plain(browser: Browser, signed_in: StorageState) -> Iterator[Page]:
+    """The tab of a signed-in person whose browser runs no scripts."""
+    context = browser.new_context(
+        viewport=WIDE, storage_state=signed_in, java_script_enabled=False
+    )
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def editors(browser: Browser) -> Iterator[EditorTab]:
+    tab = EditorTab(browser)
+    yield tab
+    tab.close()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from cluster.client import ClusterClient
-from cluster.config import ClusterConfig
+from tests.browser.stand_in import connected
 from tests.running_demo import Demo
 
 Json = dict[str, Any]
@@ -19,9 +18,7 @@ COMING_AND_GOING = ("nightly-eval", "ablation", "batch-scoring", "smoke-test", "
 
 def book_twice(demo: Demo, name: str = LONG) -> str:
     """``driver/pool/device`` of a claim in use that the new claim holds, too."""
-    path = demo.directory / "kubeconfig"
-    client = ClusterClient.connect(ClusterConfig(name="demo", kubeconfig=path))
-    try:
+    with connected(demo) as client:
         served = client.discover()["ResourceClaim"]
         claims = [c for page in client.list_pages(served) for c in page.items]
         first = next(c for c in claims if _suits(c))
@@ -45,8 +42,6 @@ def book_twice(demo: Demo, name: str = LONG) -> str:
         )
         (result,) = held["devices"]["results"]
         return "/".join(result[part] for part in ("driver", "pool", "device"))
-    finally:
-        client.close()
 
 
 def _suits(claim: Json) -> bool:

@@ -1,7 +1,7 @@
 """A page with an editor, served from the built files under the portal's own rules.
 
 No server runs: the browser's requests are answered here, so a test decides what the
-catalog says and what comes back for an expression.
+catalog says, what comes back for an expression, and when.
 """
 
 from __future__ import annotations
@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Page, Route, ViewportSize
+
+from tests.browser.tabs import PATIENCE, taken
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "http://portal.test"
 NONCE = "bm9uY2U"
+SIZE: ViewportSize = {"width": 900, "height": 700}
 POLICY = (
     f"default-src 'self'; script-src 'self' 'nonce-{NONCE}'; "
     f"style-src 'self' 'nonce-{NONCE}'; img-src 'self' data:; connect-src 'self'; "
@@ -103,26 +107,21 @@ def diagnostics(*found: dict[str, Any]) -> str:
     )
 
 
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
 class EditorPage:
     """``evaluate`` answers an expression, or a text, with a fragment; ``asked`` are the requests."""
 
-    def __init__(
-        self, page: Page, body: str, theme: str, scripts: Sequence[str]
-    ) -> None:
+    def __init__(self, page: Page, html: str) -> None:
         self.page = page
         self.asked: list[tuple[str, dict[str, list[str]]]] = []
         self.evaluate: Callable[[str], str] = lambda expression: ""
         self.catalog: dict[str, Any] = CATALOG
-        loaded = "\n".join(SCRIPT.format(name=name, nonce=NONCE) for name in scripts)
-        self._html = SHELL.format(nonce=NONCE, theme=theme, body=body, scripts=loaded)
-        page.route(f"{ADDRESS}/**", self._answer)
-        page.add_init_script(
-            "addEventListener('securitypolicyviolation',"
-            " (event) => console.error('policy', event.violatedDirective, event.sample))"
-        )
-        page.goto(f"{ADDRESS}/")
+        self._html = html
+        self._held: list[Callable[[], None]] | None = None
 
-    def _answer(self, route: Route) -> None:
+    def answer(self, route: Route) -> None:
         address = urlsplit(route.request.url)
         query = parse_qs(address.query, keep_blank_values=True)
         if address.path.startswith("/static/"):
@@ -137,14 +136,36 @@ class EditorPage:
             route.fulfill(json=self.catalog)
         elif address.path == "/evaluate":
             about = query.get("expression") or query["text"]
-            body = self.evaluate(about[0])
-            route.fulfill(body=body, content_type="text/html")
+            self._when_let_go(partial(self._say, route, about[0]))
         else:
             route.fulfill(
                 body=self._html,
                 content_type="text/html; charset=utf-8",
                 headers={"Content-Security-Policy": POLICY},
             )
+
+    def _say(self, route: Route, about: str) -> None:
+        route.fulfill(body=self.evaluate(about), content_type="text/html")
+
+    def _when_let_go(self, answer: Callable[[], None]) -> None:
+        if self._held is None:
+            answer()
+        else:
+            self._held.append(answer)
+
+    @contextmanager
+    def no_answers(self) -> Iterator[None]:
+        """Whatever is asked in the block is answered after it."""
+        held: list[Callable[[], None]] = []
+        self._held = held
+        yield
+        self._held = None
+        for answer in held:
+            answer()
+
+    def drawn(self) -> None:
+        """Until what was written has been measured and painted."""
+        self.page.evaluate(FRAMES)
 
     def requests(self, path: str) -> list[dict[str, list[str]]]:
         return [query for asked, query in self.asked if asked == path]
@@ -155,30 +176,63 @@ class EditorPage:
         return self.page.locator("#expression").input_value()
 
 
+class EditorTab:
+    """Where editors are tried, one after another."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._shared = self._new_page()
+
+    def close(self) -> None:
+        self._shared.context.close()
+
+    def _new_page(self, **window: Any) -> Page:
+        context = self._browser.new_context(viewport=SIZE, **window)
+        context.set_default_timeout(PATIENCE)
+        page = context.new_page()
+        page.add_init_script(
+            "addEventListener('securitypolicyviolation', (event) =>"
+            " console.error('policy', event.violatedDirective, event.sample))"
+        )
+        return page
+
+    @contextmanager
+    def window(self, **window: Any) -> Iterator[Page]:
+        """The tab that all share; with anything said of it, one in a window of its own."""
+        if window:
+            page = self._new_page(**window)
+            with taken(page):
+                yield page
+            page.context.close()
+            return
+        try:
+            with taken(self._shared):
+                yield self._shared
+        finally:
+            self._shared.set_viewport_size(SIZE)
+
+
 @contextmanager
 def editor_page(
-    browser: Browser,
+    editors: EditorTab,
     *,
     body: str = "",
     expression: str = "",
     theme: str = "light",
     scripts: Sequence[str] = ("cel-editor", "cel-highlight"),
-    **more: Any,
+    **window: Any,
 ) -> Iterator[EditorPage]:
     """Fails on any error of the browser's console, such as a breach of the policy."""
-    context = browser.new_context(viewport={"width": 900, "height": 700}, **more)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on(
-        "console",
-        lambda message: (
-            complaints.append(message.text) if message.type == "error" else None
-        ),
-    )
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield EditorPage(page, body or FORM.format(expression=expression), theme, scripts)
-    context.close()
-    assert not complaints, complaints
+    loaded = "\n".join(SCRIPT.format(name=name, nonce=NONCE) for name in scripts)
+    filled = body or FORM.format(expression=expression)
+    html = SHELL.format(nonce=NONCE, theme=theme, body=filled, scripts=loaded)
+    with editors.window(**window) as page:
+        at = EditorPage(page, html)
+        page.route(f"{ADDRESS}/**", at.answer)
+        page.goto(f"{ADDRESS}/")
+        yield at
+        page.goto("about:blank")
+        page.unroute(f"{ADDRESS}/**", at.answer)
 
 
 CONTRASTS = """() => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Browser, Page, StorageState, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.test_allocating import api
 from tests.running_demo import Demo
@@ -51,12 +51,18 @@ def begin(page: Page, demo: Demo, kind: str = "Claim") -> None:
     page.goto(f"{demo.address}/c/demo/claims/")
     page.get_by_role("link", name="New claim").click()
     page.get_by_role("button", name=kind, exact=True).click()
+    opened(page)
+
+
+def opened(page: Page) -> None:
+    """The editor is there, and so are its scripts."""
     expect(page.locator("#draft-sentence")).to_be_visible()
+    page.wait_for_load_state()
 
 
 def saved(page: Page) -> None:
     """The last keystroke has been answered."""
-    page.wait_for_timeout(450)
+    expect(page.locator("#draft:not([data-pending])")).to_be_attached()
     expect(page.locator("html")).not_to_have_class(re.compile("busy"))
 
 
@@ -246,14 +252,10 @@ def test_an_object_is_changed_and_a_change_that_came_between_is_seen(
 
 
 def test_nothing_scrolls_sideways_and_each_part_is_a_tab_on_a_narrow_screen(
-    browser: Browser, signed_in: StorageState, demo: Demo
+    page: Page, demo: Demo
 ) -> None:
-    context = browser.new_context(
-        viewport={"width": 400, "height": 800},
-        storage_state=signed_in,
-        color_scheme="dark",
-    )
-    page = context.new_page()
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.emulate_media(color_scheme="dark")
     begin(page, demo)
     page.locator(f"{request_card(page, 0)}-exactly-deviceClassName").fill(
         "gpu.nvidia.com"
@@ -264,14 +266,10 @@ def test_nothing_scrolls_sideways_and_each_part_is_a_tab_on_a_narrow_screen(
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 400, tab
     expect(page.get_by_text("it would get")).to_be_visible()
-    context.close()
 
 
-def test_it_can_be_used_without_scripts(
-    browser: Browser, signed_in: StorageState, demo: Demo
-) -> None:
-    context = browser.new_context(storage_state=signed_in, java_script_enabled=False)
-    page = context.new_page()
+def test_it_can_be_used_without_scripts(plain: Page, demo: Demo) -> None:
+    page = plain
     begin(page, demo)
     page.locator(f"{request_card(page, 0)}-exactly-deviceClassName").fill(
         "gpu.nvidia.com"
@@ -281,4 +279,3 @@ def test_it_can_be_used_without_scripts(
     assert (
         "deviceClassName: gpu.nvidia.com" in page.locator("#draft-text").input_value()
     )
-    context.close()

@@ -11,6 +11,7 @@ from tests.browser.test_claim_editor import (
     DEPLOYMENT,
     TEMPLATE,
     begin,
+    opened,
     saved,
     sentence,
     write_yaml,
@@ -25,7 +26,7 @@ def pasted(page: Page, demo: Demo, text: str) -> None:
     page.goto(f"{demo.address}/c/demo/claims/new/")
     write_yaml(page, "#paste", text)
     page.get_by_role("button", name="Open it").click()
-    expect(page.locator("#draft-sentence")).to_be_visible()
+    opened(page)
 
 
 def rewrite(page: Page, editor: Locator, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -12,24 +13,19 @@ from tests.running_demo import Demo
 
 pytestmark = pytest.mark.browser
 
-LATENCY = 800  # milliseconds, longer than the pause after which the server is asked
+LATENCY = 500  # milliseconds, longer than the pause after which the server is asked
 
 
 @pytest.fixture
-def slow(page: Page, demo: Demo) -> Page:
+def slow(page: Page, demo: Demo) -> Iterator[Page]:
     """A blank claim in the editor, with a network that takes its time."""
     begin(page, demo)
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
     conditions = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
     network.send("Network.emulateNetworkConditions", conditions | {"latency": LATENCY})
-    return page
-
-
-def quiet(page: Page) -> None:
-    """Everything is answered."""
-    for _ in range(2):
-        saved(page)
+    yield page
+    network.detach()
 
 
 def test_typing_on_while_answers_are_under_way_is_no_conflict(slow: Page) -> None:
@@ -38,7 +34,7 @@ def test_typing_on_while_answers_are_under_way_is_no_conflict(slow: Page) -> Non
     for letter in "-typed":
         name.press_sequentially(letter)
         slow.wait_for_timeout(400)
-    quiet(slow)
+    saved(slow)
     expect(slow.locator("#draft-bar .callout")).to_have_count(0)
     assert "name: my-claim-typed" in yaml(slow)
     slow.reload()
@@ -51,12 +47,11 @@ def test_fields_that_are_filled_in_during_a_step_keep_what_was_typed(
     slow.get_by_role("button", name="Add a request").click()
     slow.locator(f"{request_card(slow, 0)}-name").fill("gpu")
     expect(slow.locator(f"{request_card(slow, 1)}-name")).to_be_visible()
-    quiet(slow)
+    saved(slow)
     assert re.findall(r"- name: (\S+)", yaml(slow)) == ["gpu", "devices-2"]
     slow.get_by_role("button", name="Move the request down").first.click()
     slow.locator(f"{request_card(slow, 0)}-name").fill("nic")
-    quiet(slow)
-    quiet(slow)
+    saved(slow)
     assert re.findall(r"- name: (\S+)", yaml(slow)) == ["devices-2", "nic"]
 
 
@@ -66,8 +61,7 @@ def test_a_step_is_done_on_the_text_that_was_typed_meanwhile(slow: Page) -> None
     slow.locator("#ed-text-pane .cm-content").focus()
     slow.keyboard.press("Control+Home")
     slow.keyboard.type("# mine\n")
-    quiet(slow)
-    quiet(slow)
+    saved(slow)
     assert yaml(slow).startswith("# mine\n")
     assert re.findall(r"- name: (\S+)", yaml(slow)) == ["devices", "devices-2"]
 
@@ -75,7 +69,7 @@ def test_a_step_is_done_on_the_text_that_was_typed_meanwhile(slow: Page) -> None
 def test_an_answer_to_typing_closes_no_menu(slow: Page) -> None:
     slow.get_by_label("Name", exact=True).first.fill("typed-then-menu")
     slow.locator("#ed-more").click()
-    quiet(slow)
+    saved(slow)
     expect(slow.get_by_role("button", name="Add a template")).to_be_visible()
     slow.get_by_role("button", name="Add a template").click()
     expect(slow.locator(".ed-documents button")).to_have_count(2)

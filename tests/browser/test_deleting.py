@@ -35,7 +35,7 @@ CLAIM: dict[str, Any] = {
 
 def wait_for_status(page: Page, address: str, status: int) -> None:
     """The watch brings what was written in a moment."""
-    for _ in range(100):
+    for _ in range(600):
         if page.context.request.get(address).status == status:
             return
         page.wait_for_timeout(200)
@@ -43,8 +43,9 @@ def wait_for_status(page: Page, address: str, status: int) -> None:
 
 
 def test_a_claim_is_deleted_with_the_keyboard_and_leaves_the_list(
-    page: Page, demo: Demo
+    home: Page, demo: Demo
 ) -> None:
+    page = home
     assert page.evaluate(CREATE, CLAIM) == 201
     at = f"{demo.address}/c/demo/claims/team-a/to-be-deleted/"
     wait_for_status(page, at, 200)
@@ -61,7 +62,6 @@ def test_a_claim_is_deleted_with_the_keyboard_and_leaves_the_list(
         "Deleted the claim team-a/to-be-deleted."
     )
     wait_for_status(page, at, 404)
-    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 @pytest.mark.parametrize("kind", ["templates", "classes"])

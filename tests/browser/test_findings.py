@@ -18,16 +18,18 @@ NAMESPACE = "Namespace allows admin access"
 def open_list(page: Page, demo: Demo, query: str = "") -> None:
     """Once a worker has looked at the cluster."""
     page.goto(f"{demo.address}/c/demo/findings/{query}")
-    for _ in range(30):
+    for _ in range(240):
         if page.locator("#results tbody tr").count():
             return
-        page.wait_for_timeout(1000)
+        page.wait_for_timeout(500)
         page.reload()
+    raise AssertionError("nobody has looked")
 
 
 def test_the_list_leads_to_what_to_do_and_to_the_objects(
-    page: Page, demo: Demo
+    home: Page, demo: Demo
 ) -> None:
+    page = home
     page.get_by_role("link", name="Findings", exact=True).click()
     open_list(page, demo, "?kind=ResourceClaim")
     expect(page.locator(".sentence").first).to_contain_text("good to know")

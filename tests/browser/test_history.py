@@ -52,7 +52,7 @@ def _sampled(demo: Demo) -> None:
         cwd=ROOT,
         env=environment(demo.directory),
         check=True,
-        timeout=90,
+        timeout=240,
     )
 
 

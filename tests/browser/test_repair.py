@@ -16,8 +16,6 @@ pytestmark = pytest.mark.browser
 
 SIDEWAYS = "document.documentElement.scrollWidth - window.innerWidth"
 SHOTS = os.environ.get("DRA_PORTAL_TEST_SHOTS", "")
-SLOW = 60_000
-"""Milliseconds: a worker, the watch and the look for what is wrong come one after another."""
 
 
 def look(page: Page, name: str) -> None:
@@ -34,11 +32,11 @@ def look(page: Page, name: str) -> None:
 
 def open_repair(page: Page, demo: Demo, device: str) -> None:
     """By the button on the claim's page, once somebody has looked."""
-    for _ in range(60):
+    for _ in range(240):
         page.goto(f"{demo.address}/c/demo/repair/{device}/")
         if re.search(r"/findings/\d+/$", page.url):
             return
-        page.wait_for_timeout(1000)
+        page.wait_for_timeout(500)
     raise AssertionError("the double booking was not found")
 
 
@@ -53,26 +51,24 @@ def test_from_the_double_booking_to_its_end(page: Page, demo: Demo) -> None:
     look(page, "repair-1")
 
     guide.get_by_role("button", name=f"Quarantine {short}").click()
-    expect(page.locator(".story")).to_contain_text("In quarantine by", timeout=SLOW)
-    expect(guide.get_by_text("at the latest, then the portal's")).to_be_visible(
-        timeout=SLOW
-    )
+    expect(page.locator(".story")).to_contain_text("In quarantine by")
+    expect(guide.get_by_text("at the latest, then the portal's")).to_be_visible()
     keeper = guide.get_by_role("button", name="keeps it").filter(has_not_text=LONG)
     keeper.click()
-    expect(guide).to_contain_text("End the pods of", timeout=SLOW)
+    expect(guide).to_contain_text("End the pods of")
     look(page, "repair-2")
 
     # Whoever opens the page later finds it as it was left.
     page.reload()
     guide.get_by_role("button", name=re.compile(f"Release .*{LONG}")).click()
-    expect(guide).to_contain_text("holds the device.", timeout=SLOW)
+    expect(guide).to_contain_text("holds the device.")
     rewrite = guide.get_by_role("button", name=re.compile(r"^Write .* anew$"))
-    expect(rewrite).to_be_visible(timeout=SLOW)
+    expect(rewrite).to_be_visible()
     look(page, "repair-3")
     rewrite.click()
-    expect(guide).to_contain_text("was written anew.", timeout=SLOW)
+    expect(guide).to_contain_text("was written anew.")
     guide.get_by_role("button", name="Lift the quarantine", exact=True).click()
-    expect(guide).to_contain_text("Lifted.", timeout=SLOW)
+    expect(guide).to_contain_text("Lifted.")
     expect(page.locator(".story li")).to_have_count(5)
     look(page, "repair-4")
 
@@ -84,14 +80,14 @@ def test_a_claim_of_a_long_name_that_is_booked_twice_never_scrolls_sideways(
     device = book_twice(demo, name)
     page.goto(f"{demo.address}/c/demo/claims/?q={name}")
     link = page.locator("#results tbody").get_by_role("link", name=re.compile(name))
-    for _ in range(30):
+    for _ in range(240):
         if link.count():
             break
         page.wait_for_timeout(500)
         page.reload()
     link.first.click()
     heading = page.get_by_role("heading", name="Booked twice")
-    expect(heading).to_be_visible(timeout=SLOW)
+    expect(heading).to_be_visible()
     look(page, "booked-twice")
     page.get_by_role("link", name="Repair it step by step").click()
     expect(page).to_have_url(re.compile(r"/(findings|repair)/"))

@@ -31,9 +31,7 @@ def look(page: Page, name: str) -> None:
 
 
 def done(page: Page) -> None:
-    expect(page.locator(".story").get_by_text("done").first).to_be_visible(
-        timeout=30_000
-    )
+    expect(page.locator(".story").get_by_text("done").first).to_be_visible()
 
 
 def test_a_plan_is_shown_first_and_then_made_to_happen(page: Page, demo: Demo) -> None:

@@ -5,23 +5,37 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.running_demo import Demo
 
 pytestmark = pytest.mark.browser
 
-RELOADED = """part => new Promise(done => {
-  addEventListener("htmx:afterSettle", () => setTimeout(done, 0), { once: true });
+ASKED = """(part, told) => new Promise(done => {
+  addEventListener(told, ({ detail }) => {
+    if (detail.requestConfig.elt === part) setTimeout(done, 0);
+  });
   htmx.ajax("GET", part.getAttribute("hx-get") || location.href, {
     source: part, target: part, swap: "outerHTML",
   });
 })"""
+TICKED_AS_IT_COMES = """(part, claim) => new Promise(done => {
+  addEventListener("htmx:afterSwap", () => {
+    done(document.querySelector(`input.pick[value="${claim}"]`).checked);
+  }, { once: true });
+  htmx.ajax("GET", location.href, { source: part, target: part, swap: "outerHTML" });
+})"""
+MARKED = "part => { part.dataset.old = '' }"
 
 
 def replaced(page: Page, part: str) -> None:
     """As the page does it by itself when the cluster changes."""
-    page.locator(part).evaluate(RELOADED)
+    page.locator(part).evaluate(ASKED, "htmx:afterSettle")
+
+
+def answered(page: Page, part: str) -> None:
+    """As the page does it by itself; what is answered may have to wait."""
+    page.locator(part).evaluate(ASKED, "htmx:afterRequest")
 
 
 def test_the_keyboard_stays_on_a_link_when_the_cluster_changes(
@@ -68,10 +82,65 @@ def test_what_is_gone_leaves_the_keyboard_at_its_part(page: Page, demo: Demo) ->
           link.focus();
         }"""
     )
-    replaced(page, "#overview-body")
-    expect(page.locator("#overview-body")).to_be_focused()
+    for _ in range(2):
+        replaced(page, "#overview-body")
+        expect(page.locator("#overview-body")).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.locator("#overview-body a").first).to_be_focused()
+
+
+def test_what_is_pressed_is_not_taken_away(page: Page, demo: Demo) -> None:
+    page.goto(f"{demo.address}/c/demo/")
+    part = page.locator("#overview-body")
+    part.evaluate(MARKED)
+    card = page.locator("a.stat", has_text="in use")
+    card.hover()
+    page.mouse.down()
+    answered(page, "#overview-body")
+    expect(part).to_have_attribute("data-old", "")
+    page.mouse.up()
+    page.wait_for_url("**/claims/**")
+
+
+def test_what_had_to_wait_for_a_pointer_comes_when_it_is_let_go(
+    page: Page, demo: Demo
+) -> None:
+    page.goto(f"{demo.address}/c/demo/")
+    part = page.locator("#overview-body")
+    part.evaluate(MARKED)
+    part.locator("h2").first.hover()
+    page.mouse.down()
+    answered(page, "#overview-body")
+    expect(part).to_have_attribute("data-old", "")
+    page.mouse.up()
+    expect(part).not_to_have_attribute("data-old", "")
+
+
+def test_an_order_that_somebody_asks_for_finds_its_place(
+    page: Page, demo: Demo
+) -> None:
+    """What the list asks for by itself is answered in between."""
+    page.goto(f"{demo.address}/c/demo/devices/")
+    sorting = re.compile(r"\?sort=state$")
+    held: list[Route] = []
+    page.route(sorting, lambda route: held.append(route))
+    header = page.get_by_role("columnheader", name="State")
+    with page.expect_request(sorting):
+        header.get_by_role("link").press("Enter")
+    answered(page, "#results")
+    (asked,) = held
+    asked.continue_()
+    page.unroute(sorting)
+    expect(page).to_have_url(sorting)
+    expect(header).to_have_attribute("aria-sort", "ascending")
+
+
+def test_what_is_ticked_is_so_whenever_somebody_looks(page: Page, demo: Demo) -> None:
+    claim = "team-b/mega-train-16gpu"
+    page.goto(f"{demo.address}/c/demo/claims/?state=pending")
+    page.get_by_label(f"Choose {claim}").check()
+    part = page.locator("#results")
+    assert part.evaluate(TICKED_AS_IT_COMES, claim) is True
 
 
 def test_what_somebody_has_opened_stays_open(page: Page, demo: Demo) -> None:

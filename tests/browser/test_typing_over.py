@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.editor_page import editor_page
+from tests.browser.editor_page import EditorTab, editor_page
 from tests.browser.test_yaml_editor import CLAIM, form
 
 pytestmark = pytest.mark.browser
@@ -44,6 +44,7 @@ def by_composition(page: Page) -> None:
         {"text": "tru", "selectionStart": 3, "selectionEnd": 3},
     )
     session.send("Input.insertText", {"text": "true"})
+    session.detach()
 
 
 WAYS = (by_keyboard, by_script, by_insertion, by_composition)
@@ -51,43 +52,44 @@ WAYS = (by_keyboard, by_script, by_insertion, by_composition)
 
 @pytest.mark.parametrize("typing", WAYS)
 def test_a_selector_is_typed_over_without_a_word_in_the_console(
-    browser: Browser, typing: Typing
+    editors: EditorTab, typing: Typing
 ) -> None:
-    with editor_page(browser, expression=SELECTOR.replace('"', "&quot;")) as at:
+    with editor_page(editors, expression=SELECTOR.replace('"', "&quot;")) as at:
         content(at.page).click()
         typing(at.page)
         expect(at.page.locator("#expression")).to_have_value("true")
-        for _ in range(2):  # a composition takes two steps
+        # A composition takes two steps; who types slowly undoes each letter alone.
+        for _ in "true":
             at.page.keyboard.press("Control+z")
         expect(at.page.locator("#expression")).to_have_value(SELECTOR)
 
 
 @pytest.mark.parametrize("typing", WAYS)
 def test_yaml_is_typed_over_without_a_word_in_the_console(
-    browser: Browser, typing: Typing
+    editors: EditorTab, typing: Typing
 ) -> None:
-    with editor_page(browser, body=form(CLAIM), scripts=["yaml-editor"]) as at:
+    with editor_page(editors, body=form(CLAIM), scripts=["yaml-editor"]) as at:
         content(at.page).click()
         typing(at.page)
         expect(at.page.locator("#text")).to_have_value("true")
 
 
 def test_a_bracket_that_is_typed_over_a_selection_goes_around_it(
-    browser: Browser,
+    editors: EditorTab,
 ) -> None:
-    with editor_page(browser, expression="true") as at:
+    with editor_page(editors, expression="true") as at:
         content(at.page).click()
         at.page.keyboard.press("Control+a")
         at.page.keyboard.type("(")
         expect(at.page.locator("#expression")).to_have_value("(true)")
 
 
-def test_what_does_not_change_is_not_typed_over(browser: Browser) -> None:
+def test_what_does_not_change_is_not_typed_over(editors: EditorTab) -> None:
     body = (
         '<label for="expression">Expression</label>'
         '<textarea id="expression" readonly data-cel-editor>true</textarea>'
     )
-    with editor_page(browser, body=body) as at:
+    with editor_page(editors, body=body) as at:
         content(at.page).click()
         at.page.keyboard.press("Control+a")
         at.page.keyboard.type("false")

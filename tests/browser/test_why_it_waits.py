@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.stand_in import label_claim
 from tests.running_demo import Demo
 
 pytestmark = pytest.mark.browser
@@ -15,7 +16,7 @@ CLAIM = "/c/demo/claims/team-b/mega-train-16gpu/"
 def test_the_reason_comes_after_the_page_and_opens_up(page: Page, demo: Demo) -> None:
     page.goto(f"{demo.address}{CLAIM}")
     why = page.locator("#claim-why")
-    expect(why.locator(".badge").first).to_have_text("cannot fit", timeout=15_000)
+    expect(why.locator(".badge").first).to_have_text("cannot fit")
     expect(why.locator(".why-sentence")).to_contain_text("16 free devices")
 
     held = why.locator("details.why-step", has_text="not in use")
@@ -34,10 +35,11 @@ def test_what_was_opened_stays_open_when_the_answer_is_replaced(
     page.goto(f"{demo.address}{CLAIM}")
     why = page.locator("#claim-why")
     held = why.locator("details.why-step", has_text="not in use")
-    held.locator("summary").click(timeout=15_000)
+    held.locator("summary").click()
     page.evaluate("document.getElementById('claim-why').dataset.old = 'yes'")
-    # The demo's pods come and go, and each event asks anew.
-    expect(page.locator("#claim-why[data-old]")).to_have_count(0, timeout=60_000)
+    # Each event asks anew.
+    label_claim(demo, "team-b", "mega-train-16gpu", "looked-at")
+    expect(page.locator("#claim-why[data-old]")).to_have_count(0)
     expect(held).to_have_attribute("open", "")
 
 

@@ -10,9 +10,15 @@ from html import escape
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.editor_page import EditorPage, contrasts, diagnostics, editor_page
+from tests.browser.editor_page import (
+    EditorPage,
+    EditorTab,
+    contrasts,
+    diagnostics,
+    editor_page,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -59,11 +65,11 @@ def form(text: str = CLAIM, *found: dict[str, Any]) -> str:
 
 @contextmanager
 def yaml_page(
-    browser: Browser, text: str = CLAIM, *found: dict[str, Any], **more: Any
+    editors: EditorTab, text: str = CLAIM, *found: dict[str, Any], **more: Any
 ) -> Iterator[EditorPage]:
     body = more.pop("body", "") or form(text, *found)
     with editor_page(
-        browser, body=body, scripts=["yaml-editor", "cel-highlight"], **more
+        editors, body=body, scripts=["yaml-editor", "cel-highlight"], **more
     ) as at:
         yield at
 
@@ -95,6 +101,14 @@ def marked(page: Page, severity: str = "error") -> list[str]:
     return page.locator(f".cm-lintRange-{severity}").all_inner_texts()
 
 
+SETTLING = """() => {
+  window.settled = new Promise((done) => {
+    addEventListener("htmx:afterSettle", () => done(), { once: true });
+  });
+}"""
+"""``settled`` is awaited later: what htmx does to the page after its next swap is done."""
+
+
 def listen(page: Page) -> None:
     """Collects in ``told`` what the form hears."""
     page.evaluate(
@@ -108,8 +122,8 @@ def told(page: Page) -> Any:
     return page.evaluate("told")
 
 
-def test_what_is_typed_is_in_the_field_and_told_once(browser: Browser) -> None:
-    with yaml_page(browser) as at:
+def test_what_is_typed_is_in_the_field_and_told_once(editors: EditorTab) -> None:
+    with yaml_page(editors) as at:
         at.evaluate = lambda text: f"<output>{len(text.splitlines())} lines</output>"
         listen(at.page)
         go_to(at.page, 14, 17)
@@ -123,8 +137,8 @@ def test_what_is_typed_is_in_the_field_and_told_once(browser: Browser) -> None:
         assert told(at.page)[1:] == [["input", "text"]]
 
 
-def test_the_keyboard_indents_and_leaves_after_escape(browser: Browser) -> None:
-    with yaml_page(browser, "devices:") as at:
+def test_the_keyboard_indents_and_leaves_after_escape(editors: EditorTab) -> None:
+    with yaml_page(editors, "devices:") as at:
         page = at.page
         expect(box(page)).to_have_accessible_description(
             re.compile("Escape, then Tab leaves")
@@ -149,8 +163,8 @@ def test_the_keyboard_indents_and_leaves_after_escape(browser: Browser) -> None:
         expect(box(page)).to_be_focused()
 
 
-def test_lines_are_numbered_coloured_and_can_be_folded(browser: Browser) -> None:
-    with yaml_page(browser) as at:
+def test_lines_are_numbered_coloured_and_can_be_folded(editors: EditorTab) -> None:
+    with yaml_page(editors) as at:
         expect(at.page.locator(".cm-lineNumbers")).to_contain_text("14")
         shown = at.page.locator(".cm-line span").evaluate_all(
             "(all) => all.map((one) => [one.className, one.textContent])"
@@ -167,14 +181,14 @@ def test_lines_are_numbered_coloured_and_can_be_folded(browser: Browser) -> None
 
 
 def test_marks_stand_where_the_server_means_and_say_what_it_says(
-    browser: Browser,
+    editors: EditorTab,
 ) -> None:
     found = [
         mark(10, 26, "No such class.", endLine=10, endColumn=41),
         mark(14, 9, "Only 4 are free.", severity="warning"),
         mark(4, 3, "A draft.", severity="info", endColumn=7),
     ]
-    with yaml_page(browser, CLAIM, *found) as at:
+    with yaml_page(editors, CLAIM, *found) as at:
         page = at.page
         assert marked(page) == ["gpu.example.com"]
         assert (
@@ -206,17 +220,18 @@ def answer(*found: dict[str, Any]) -> str:
     )
 
 
-def test_marks_are_read_again_when_the_server_sends_others(browser: Browser) -> None:
-    with yaml_page(browser, CLAIM, mark(2, 7, "first")) as at:
+def test_marks_are_read_again_when_the_server_sends_others(editors: EditorTab) -> None:
+    with yaml_page(editors, CLAIM, mark(2, 7, "first")) as at:
         at.evaluate = lambda text: (
             answer(mark(5, 1, "second"))
             if text.startswith("# mine")
             else answer(mark(3, 1, "third"))
         )
         go_to(at.page, 1, 1)
-        at.page.keyboard.insert_text("# mine\n")
-        # The mark moves with the text until the answer comes.
-        assert marked(at.page) == ["ResourceClaim"]
+        with at.no_answers():
+            at.page.keyboard.insert_text("# mine\n")
+            # The mark moves with the text until the answer comes.
+            assert marked(at.page) == ["ResourceClaim"]
         expect(at.page.locator(".cm-lintRange-error")).to_have_text("  name: train")
         at.page.keyboard.press("Control+z")
         expect(at.page.locator(".cm-lintRange-error")).to_have_text("metadata:")
@@ -225,21 +240,22 @@ def test_marks_are_read_again_when_the_server_sends_others(browser: Browser) -> 
 
 
 def test_a_swap_that_brings_no_marks_leaves_those_that_have_moved(
-    browser: Browser,
+    editors: EditorTab,
 ) -> None:
-    with yaml_page(browser, CLAIM, mark(2, 7, "first")) as at:
+    with yaml_page(editors, CLAIM, mark(2, 7, "first")) as at:
         at.evaluate = lambda text: f"<output>{len(text)}</output>"
         go_to(at.page, 1, 1)
+        at.page.evaluate(SETTLING)
         at.page.keyboard.insert_text("# mine\n")
         expect(at.page.locator("output")).to_be_visible()
-        at.page.wait_for_timeout(100)  # until htmx has settled
+        at.page.evaluate("window.settled")
         assert marked(at.page) == ["ResourceClaim"]
 
 
 def test_an_answer_about_an_older_text_marks_what_is_still_there(
-    browser: Browser,
+    editors: EditorTab,
 ) -> None:
-    with yaml_page(browser) as at:
+    with yaml_page(editors) as at:
         at.page.evaluate(
             "([marks, read]) => {"
             " const detail = {requestConfig: {parameters: {text: read}}};"
@@ -253,8 +269,8 @@ def test_an_answer_about_an_older_text_marks_what_is_still_there(
         assert marked(at.page) == ["ResourceClaim"]
 
 
-def test_a_text_from_the_server_changes_only_what_differs(browser: Browser) -> None:
-    with yaml_page(browser) as at:
+def test_a_text_from_the_server_changes_only_what_differs(editors: EditorTab) -> None:
+    with yaml_page(editors) as at:
         page = at.page
         listen(page)
         go_to(page, 14, 16)
@@ -277,24 +293,25 @@ def test_a_text_from_the_server_changes_only_what_differs(browser: Browser) -> N
         assert field(page) == CLAIM
 
 
-def test_a_text_from_the_server_moves_nothing_on_the_screen(browser: Browser) -> None:
+def test_a_text_from_the_server_moves_nothing_on_the_screen(editors: EditorTab) -> None:
     long = "".join(f"key{number}: {number}\n" for number in range(300))
-    with yaml_page(browser, long) as at:
+    with yaml_page(editors, long) as at:
         go_to(at.page, 200, 1)
+        at.drawn()
         line = at.page.locator(".cm-line", has_text="key199:")
         before = line.bounding_box()
         set_text(at.page, f"# one\n# two\n{long.replace('key250: 250', 'last: 1')}")
-        at.page.wait_for_timeout(100)  # CodeMirror measures before the next frame
+        at.drawn()  # CodeMirror measures before the next frame
         assert before
         assert line.bounding_box() == pytest.approx(before, abs=1)
         at.page.keyboard.type("x")
         assert field(at.page).splitlines()[201] == "xkey199: 199"
 
 
-def test_marks_that_come_with_a_text_are_about_it(browser: Browser) -> None:
+def test_marks_that_come_with_a_text_are_about_it(editors: EditorTab) -> None:
     new = CLAIM.replace("  name: train", "  labels:\n    team: a\n  name: train")
     for name in ["htmx:afterSwap", "htmx:afterSettle"]:
-        with yaml_page(browser, CLAIM, mark(1, 1, "old")) as at:
+        with yaml_page(editors, CLAIM, mark(1, 1, "old")) as at:
             at.page.evaluate(
                 "([name, text]) => document.addEventListener(name, () =>"
                 " document.querySelector('#text').yamlEditor.setText(text))",
@@ -307,10 +324,10 @@ def test_marks_that_come_with_a_text_are_about_it(browser: Browser) -> None:
             assert field(at.page) == new
 
 
-def test_a_button_goes_to_its_place(browser: Browser) -> None:
+def test_a_button_goes_to_its_place(editors: EditorTab) -> None:
     long = CLAIM + "".join(f"# {number}\n" for number in range(200))
     body = form(long) + '<a href="/elsewhere" data-yaml-go="200">Comment</a>'
-    with yaml_page(browser, body=body) as at:
+    with yaml_page(editors, body=body) as at:
         at.page.get_by_role("link", name="Comment").click()
         expect(box(at.page)).to_be_focused()
         at.page.keyboard.type("x")
@@ -322,8 +339,8 @@ def test_a_button_goes_to_its_place(browser: Browser) -> None:
         assert at.requests("/elsewhere") == []
 
 
-def test_searching_is_no_part_of_the_form(browser: Browser) -> None:
-    with yaml_page(browser) as at:
+def test_searching_is_no_part_of_the_form(editors: EditorTab) -> None:
+    with yaml_page(editors) as at:
         page = at.page
         listen(page)
         box(page).click()
@@ -339,31 +356,32 @@ def test_searching_is_no_part_of_the_form(browser: Browser) -> None:
         assert at.requests("/sent") == [{"text": [CLAIM.replace("\n", "\r\n")]}]
 
 
-def test_an_editor_that_htmx_brings_starts_anew(browser: Browser) -> None:
+def test_an_editor_that_htmx_brings_starts_anew(editors: EditorTab) -> None:
     body = (
         '<div id="part"><button hx-get="/evaluate?text=" hx-target="#part"'
         ' hx-swap="outerHTML">Load</button>{form}</div>'
     )
-    with yaml_page(browser, body=body.format(form=form())) as at:
+    with yaml_page(editors, body=body.format(form=form())) as at:
         other = form("kind: Pod\n", mark(1, 7, "A Pod is no claim."))
         at.evaluate = lambda text: body.format(form=other)
         at.page.get_by_role("button", name="Load").click()
         expect(at.page.locator(".cm-editor")).to_have_text(re.compile("Pod"))
         expect(at.page.locator(".cm-editor")).to_have_count(1)
         assert marked(at.page) == ["Pod"]
+        at.evaluate = lambda text: ""
         go_to(at.page, 1, 7)
         at.page.keyboard.type("My")
         assert field(at.page) == "kind: MyPod\n"
 
 
-def test_one_script_serves_both_editors_of_a_page(browser: Browser) -> None:
+def test_one_script_serves_both_editors_of_a_page(editors: EditorTab) -> None:
     body = (
         form()
         + '<label for="expression">Expression</label>'
         + '<textarea id="expression" name="expression" data-cel-editor>tru</textarea>'
         + diagnostics({"start": 0, "end": 3, "severity": "error", "message": "no"})
     )
-    with editor_page(browser, body=body, scripts=["yaml-editor", "cel-editor"]) as at:
+    with editor_page(editors, body=body, scripts=["yaml-editor", "cel-editor"]) as at:
         expect(at.page.locator(".cm-editor")).to_have_count(2)
         assert marked(at.page) == ["tru"]
         editor = at.page.get_by_role("textbox", name="Expression", exact=True)
@@ -373,8 +391,8 @@ def test_one_script_serves_both_editors_of_a_page(browser: Browser) -> None:
         assert at.field == "true"
 
 
-def test_without_scripts_the_textarea_is_a_plain_one(browser: Browser) -> None:
-    with yaml_page(browser, java_script_enabled=False) as at:
+def test_without_scripts_the_textarea_is_a_plain_one(editors: EditorTab) -> None:
+    with yaml_page(editors, java_script_enabled=False) as at:
         at.page.get_by_label("Claim as YAML").fill("kind: Pod")
         at.page.get_by_role("button", name="Save").click()
         at.page.wait_for_url("**/sent?*")
@@ -382,10 +400,10 @@ def test_without_scripts_the_textarea_is_a_plain_one(browser: Browser) -> None:
 
 
 def test_a_long_line_hangs_and_a_narrow_page_never_scrolls_sideways(
-    browser: Browser,
+    editors: EditorTab,
 ) -> None:
     text = CLAIM.replace("count: 8", f"# {'word ' * 40}{'x' * 100}")
-    with yaml_page(browser, text, mark(14, 9, "long " * 100)) as at:
+    with yaml_page(editors, text, mark(14, 9, "long " * 100)) as at:
         page = at.page
         page.set_viewport_size({"width": 400, "height": 700})
         box(page).click()
@@ -404,14 +422,14 @@ def test_a_long_line_hangs_and_a_narrow_page_never_scrolls_sideways(
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_colour_can_be_read(theme: str, browser: Browser) -> None:
+def test_every_colour_can_be_read(theme: str, editors: EditorTab) -> None:
     text = f"# ours\n{CLAIM}tag: !a 'b'\n"
     found = [
         mark(3, 7, "a"),
         mark(5, 3, "b", severity="warning"),
         mark(6, 1, "c", severity="info"),
     ]
-    with yaml_page(browser, text, *found, theme=theme) as at:
+    with yaml_page(editors, text, *found, theme=theme) as at:
         page = at.page
         page.locator(".cm-lintRange-warning").hover()
         expect(page.locator(".cm-tooltip-lint")).to_have_text("Warning: b")
