@@ -40,20 +40,19 @@ Calls = Generator[Callable[[], None]]
 
 _CLUSTER: Final = ("Node", "Namespace", "DeviceClass", "ResourceSlice")
 _TAKEN: Final = "taken"
-_BACKOFF: Final = 1.0
-"""Seconds that a pod waits whose binding failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
     """``delay`` in seconds. ``heeds_rules`` False: DeviceTaintRules are ignored, as by
     1.36.0 to 1.36.2. Bindings of pods named ``refuse_binding`` … are refused, as by an
-    admission policy. ``last_first``: nodes are tried from the last to the first."""
+    admission policy, and tried again after ``backoff`` seconds. ``last_first``: nodes are tried from the last to the first."""
 
     delay: float = 0.05
     name: str = "default-scheduler"
     heeds_rules: bool = True
     refuse_binding: str = ""
+    backoff: float = 1.0
     last_first: bool = False
 
 
@@ -341,7 +340,9 @@ class CachingScheduler:
                 entry = {"$patch": "delete", "uid": pod.body["metadata"]["uid"]}
                 patch = {"status": {"reservedFor": [entry]}}
                 self._patch(claim, patch, "status", STRATEGIC)
-            self._not_before[pod.body["metadata"]["uid"]] = time.monotonic() + _BACKOFF
+            self._not_before[pod.body["metadata"]["uid"]] = (
+                time.monotonic() + self._habits.backoff
+            )
             self._refuse(pod, "the binding was refused", reason="SchedulerError")
             return
         self._patch(pod, {"spec": {"nodeName": assumed.node}})

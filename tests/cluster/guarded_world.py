@@ -34,6 +34,8 @@ Json = dict[str, Any]
 SERVED = {"resource.k8s.io": ("v1", "v1beta2")}
 PATIENCE = 60.0
 """Seconds for what comes in a moment."""
+REFUSED = Habits(delay=0.0, refuse_binding="dra-portal-carrier-", backoff=600.0)
+"""A policy refuses to bind carriers; while a test looks, nobody tries once more."""
 QUICK = Patience(attempts=6, delay=0.01, longest=0.05)
 """Enough for the faults of these tests."""
 

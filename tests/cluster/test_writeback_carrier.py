@@ -20,7 +20,7 @@ from cluster.writeback import (
     holds,
 )
 from tests.cluster.carried_writes import write, writer
-from tests.cluster.guarded_world import GuardedWorld
+from tests.cluster.guarded_world import REFUSED, GuardedWorld
 from tests.cluster.standin import scheduled as small
 
 
@@ -136,13 +136,11 @@ def test_a_pod_can_use_the_claim_afterwards_and_its_end_takes_nothing(
 
 
 def test_it_works_with_bindings_of_carriers_refused_by_a_policy(tmp_path: Path):
-    habits = Habits(delay=0.0, refuse_binding="dra-portal-carrier-")
-    with GuardedWorld(tmp_path, habits=habits) as world:
+    with GuardedWorld(tmp_path, habits=REFUSED) as world:
         world.add()
         outcome = write(world, world.order())
         assert isinstance(outcome, Written)
-        # The scheduler may just have begun to try it once more.
-        small.eventually(lambda: world.reserved() == ["allocationpins"])
+        assert world.reserved() == ["allocationpins"]
         assert world.nothing_left()
 
 
@@ -171,8 +169,7 @@ def test_other_devices_than_planned_are_given_back(wide: GuardedWorld):
 
 
 def test_other_devices_are_given_back_with_bindings_refused(tmp_path: Path):
-    habits = Habits(delay=0.0, refuse_binding="dra-portal-carrier-")
-    with GuardedWorld(tmp_path, devices=2, habits=habits) as world:
+    with GuardedWorld(tmp_path, devices=2, habits=REFUSED) as world:
         world.add()
         outcome = write(world, world.order("one", "gpu-1"))
         assert isinstance(outcome, Refused)

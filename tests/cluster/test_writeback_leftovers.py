@@ -18,7 +18,7 @@ from cluster.writeback.carrier import CarrierWriter
 from cluster.writeback.guarded import GuardedWriter
 from cluster.writeback.leftovers import Leftover, leftovers, sweep
 from cluster.writeback.tags import Role
-from tests.cluster.guarded_world import QUICK, GuardedWorld, options
+from tests.cluster.guarded_world import QUICK, REFUSED, GuardedWorld, options
 from tests.cluster.standin import scheduled as small
 from tests.cluster.writeback_faults import DiedError
 
@@ -119,8 +119,7 @@ def test_an_allocation_that_nobody_reserved_goes_with_its_carrier(
 ):
     """As after a binding that a policy refused: no controller takes it back. It stays
     where the caller says that it may be what a later run wrote."""
-    habits = Habits(delay=0.0, refuse_binding="dra-portal-carrier-")
-    with GuardedWorld(tmp_path, habits=habits) as world:
+    with GuardedWorld(tmp_path, habits=REFUSED) as world:
         kill(world, carrier(world), Step.PIN)
         small.eventually(lambda: world.devices() and not world.reserved())
         found = leftovers(world.client)

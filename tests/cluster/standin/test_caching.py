@@ -213,7 +213,7 @@ def test_pods_of_another_scheduler_are_left_alone(store: Store, start: Start):
 
 
 def test_a_refused_binding_leaves_the_allocation(store: Store, start: Start):
-    start(Habits(delay=0, refuse_binding="carrier-"))
+    start(Habits(delay=0, refuse_binding="carrier-", backoff=600.0))
     store.put(claim("one"))
     store.put(pod("carrier-1", "one"))
     eventually(lambda: scheduled(store, "carrier-1") == "False")
