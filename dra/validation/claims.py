@@ -15,7 +15,11 @@ from dra.validation.causes import (
     not_supported,
     required,
 )
-from dra.validation.derived import check_derived_attributes
+from dra.validation.derived import (
+    REQUESTS_LIMIT,
+    SUBREQUESTS_LIMIT,
+    check_derived_attributes,
+)
 from dra.validation.parts import CONFIGURATION, TOLERATION
 from dra.validation.rules import (
     Rule,
@@ -30,7 +34,7 @@ from dra.validation.rules import (
 from dra.validation.selectors import SELECTORS
 
 ADMIN_LABEL: Final = "resource.kubernetes.io/admin-access"
-LIMIT: Final = 32
+LIMIT: Final = REQUESTS_LIMIT
 """Of requests, constraints, configurations, and of references to requests."""
 
 _REQUEST_NAME: Final = text(formats.dns_label)
@@ -104,7 +108,7 @@ _DETAILS: Final = all_of(
     fields({"tolerations": each(TOLERATION)}),
 )
 _SUBREQUEST: Final = all_of(fields({"name": _REQUEST_NAME}), _DETAILS)
-_SUBREQUESTS: Final = each(_SUBREQUEST, at_most=8, key=_name)
+_SUBREQUESTS: Final = each(_SUBREQUEST, at_most=SUBREQUESTS_LIMIT, key=_name)
 
 
 def _alternatives(value: Any, path: str, scope: Scope) -> Causes:
@@ -130,13 +134,15 @@ _REQUEST: Final = all_of(fields({"name": _REQUEST_NAME}), _alternatives)
 
 
 def _attribute(value: Any, path: str, scope: Scope) -> Causes:
-    """Where both are set, only matchAttribute is looked at."""
-    for name in ("matchAttribute", "distinctAttribute"):
-        if name in value:
-            yield from formats.fully_qualified_name(
-                value[name], f"{path}.{name}", strict=scope.gates.strict
-            )
-            return
+    """Up to 1.36, where both are set, only matchAttribute is looked at."""
+    strict = scope.gates.strict
+    names = [name for name in ("matchAttribute", "distinctAttribute") if name in value]
+    for name in names if strict else names[:1]:
+        yield from formats.fully_qualified_name(
+            value[name], f"{path}.{name}", strict=strict
+        )
+    if names:
+        return
     if scope.gates.consumable_capacity:
         yield required(
             path,
@@ -167,8 +173,7 @@ def check_claim_spec(spec: Mapping[str, Any], path: str, scope: Scope) -> Causes
     devices = spec.get("devices") or {}
     scope = dataclasses.replace(scope, request_names=request_names(devices))
     yield from _DEVICES(devices, f"{path}.devices", scope)
-    if scope.gates.derived_attributes:
-        yield from check_derived_attributes(devices, f"{path}.devices", scope)
+    yield from check_derived_attributes(devices, f"{path}.devices", scope)
 
 
 def check_admin_access(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from dra import cel
@@ -13,15 +13,24 @@ from dra.validation.causes import (
     Causes,
     forbidden,
     invalid,
-    required,
     size,
     too_long,
 )
-from dra.validation.rules import Rule, Scope, each
+from dra.validation.rules import (
+    Rule,
+    Scope,
+    all_of,
+    each,
+    fields,
+    needed,
+    nothing,
+)
 from dra.validation.selectors import EXPRESSION_LENGTH
 
 LIMIT: Final = 32
 """Of derived attributes in one request."""
+REQUESTS_LIMIT: Final = 32
+SUBREQUESTS_LIMIT: Final = 8
 
 type _Used = Mapping[str, set[str]]
 
@@ -35,18 +44,10 @@ def check_derived_attributes(
     """
     used = _constraint_attributes(devices.get("constraints") or ())
     costs: list[int] = []
-    for index, request in enumerate(devices.get("requests") or ()):
-        at, name = f"{path}.requests[{index}]", request.get("name", "")
-        for details, field, target in (
-            (request.get("exactly"), f"{at}.exactly", name),
-            *(
-                (sub, f"{at}.firstAvailable[{number}]", f"{name}/{sub.get('name', '')}")
-                for number, sub in enumerate(request.get("firstAvailable") or ())
-            ),
-        ):
-            attributes = (details or {}).get("derivedAttributes")
-            rule = _attributes_of(target, used, costs)
-            yield from rule(attributes, f"{field}.derivedAttributes", scope)
+    for details, field, target in _details(devices, path):
+        check = _attributes_of(target, used, costs)
+        attributes = details.get("derivedAttributes")
+        yield from check(attributes, f"{field}.derivedAttributes", scope)
     if sum(costs) > COST_LIMIT:
         yield forbidden(
             path,
@@ -55,22 +56,52 @@ def check_derived_attributes(
         )
 
 
+def _details(
+    devices: Mapping[str, Any], path: str
+) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+    """What requests and subrequests ask for, where, and how constraints refer to it.
+
+    Without what nobody looks into: lists with too many entries, and a request that is
+    both exact and a list of alternatives.
+    """
+    requests = devices.get("requests") or ()
+    if len(requests) > REQUESTS_LIMIT:
+        return
+    for index, request in enumerate(requests):
+        at, name = f"{path}.requests[{index}]", request.get("name", "")
+        exactly, subrequests = request.get("exactly"), request.get("firstAvailable")
+        if not subrequests:
+            yield exactly or {}, f"{at}.exactly", name
+        elif exactly is None and len(subrequests) <= SUBREQUESTS_LIMIT:
+            for number, sub in enumerate(subrequests):
+                target = f"{name}/{sub.get('name', '')}"
+                yield sub, f"{at}.firstAvailable[{number}]", target
+
+
 def _attributes_of(target: str, used: _Used, costs: list[int]) -> Rule:
-    def check(value: Any, path: str, scope: Scope) -> Causes:
-        yield from _name(value.get("name", ""), f"{path}.name", target, used)
+    """Too many attributes hide what is wrong with their form, nothing else."""
+
+    def use(value: Any, path: str, scope: Scope) -> Causes:
+        yield from _use(value.get("name", ""), f"{path}.name", target, used)
         expression = value.get("expression", "")
         yield from _expression(expression, f"{path}.expression", scope, costs)
 
-    return each(check, at_most=LIMIT, key=lambda value: value.get("name", ""))
+    return all_of(
+        each(_FORM, at_most=LIMIT), each(use, key=lambda value: value.get("name", ""))
+    )
 
 
-def _name(name: str, path: str, target: str, used: _Used) -> Causes:
-    if not name:
-        yield required(path)
-        return
-    yield from formats.fully_qualified_name(name, path, strict=True)
+def _name(value: Any, path: str, _scope: Scope) -> Causes:
+    return formats.fully_qualified_name(value, path, strict=True)
+
+
+_FORM: Final = fields({"name": needed(_name), "expression": needed(nothing)})
+
+
+def _use(name: str, path: str, target: str, used: _Used) -> Causes:
     request = target.partition("/")[0]
-    if not any(name in used.get(place, ()) for place in ("", target, request)):
+    places = ("", target, request)
+    if name and not any(name in used.get(place, ()) for place in places):
         yield invalid(
             path,
             name,
@@ -82,7 +113,6 @@ def _name(name: str, path: str, target: str, used: _Used) -> Causes:
 def _expression(expression: str, path: str, scope: Scope, costs: list[int]) -> Causes:
     """Adds to ``costs`` what it may cost."""
     if not expression:
-        yield required(path)
         return
     if size(expression) > EXPRESSION_LENGTH:
         yield too_long(path, EXPRESSION_LENGTH)

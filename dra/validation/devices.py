@@ -15,7 +15,6 @@ from dra.validation.causes import (
     required,
     size,
     too_long,
-    too_many,
 )
 from dra.validation.dropping import LISTS
 from dra.validation.parts import NODE_SELECTOR, TAINT, binding_conditions
@@ -27,6 +26,7 @@ from dra.validation.rules import (
     each,
     entries,
     fields,
+    itself,
     needed,
     nothing,
     text,
@@ -158,20 +158,15 @@ COUNTERS: Final[Rule] = needed(
 )
 
 
-def _compatibility_groups(value: Any, path: str, scope: Scope) -> Causes:
-    """1.37, alpha: as documented, there was no reference to run."""
-    if value and len(value) > 2:
-        yield too_many(path, len(value), 2)
-    else:
-        yield from each(nothing, key=str)(value, path, scope)
-
+_GROUPS: Final = each(text(formats.dns_label), at_most=2, key=itself)
+"""1.37, alpha: from its source, there was no reference to run."""
 
 _CONSUMED: Final = each(
     fields(
         {
             "counterSet": needed(text(formats.dns_label)),
             "counters": COUNTERS,
-            "compatibilityGroups": _compatibility_groups,
+            "compatibilityGroups": _GROUPS,
         }
     ),
     at_most=2,

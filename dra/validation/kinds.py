@@ -79,6 +79,8 @@ class KindRules:
     drop: Drop
     update_status: Check = lambda _write: ()
     drop_status: Callable[[_Value, _Value, Gates], None] = lambda *_: None
+    stamp: Callable[[_Value, _Value, str], None] = lambda *_: None
+    """Times that the API server sets in an update: new value, stored value, now."""
 
 
 def _metadata(write: Write, name_rule: NameRule, *, namespaced: bool) -> Causes:
@@ -210,6 +212,14 @@ def _drop_nothing(_value: _Value, _old: _Value | None, _gates: Gates) -> None:
     """No gate takes fields of a taint rule."""
 
 
+def _stamp_rule(value: _Value, old: _Value, now: str) -> None:
+    """The time of a rule's taint is that of its effect, unless the writer gives one."""
+    after, before = ((of.get("spec") or {}).get("taint") or {} for of in (value, old))
+    same = after.get("timeAdded") == before.get("timeAdded")
+    if same and after.get("effect", "") != before.get("effect", ""):
+        after["timeAdded"] = now
+
+
 def _create_rule(write: Write) -> Causes:
     yield from _metadata(write, subdomain_name, namespaced=False)
     yield from _RULE(write.spec, "spec", write.scope)
@@ -248,6 +258,10 @@ RULES: Final[dict[str, KindRules]] = {
     "DeviceClass": KindRules(_create_class, _update_class, _drop_class),
     "ResourceSlice": KindRules(_create_slice, _update_slice, _drop_slice),
     "DeviceTaintRule": KindRules(
-        _create_rule, _update_rule, _drop_nothing, _update_rule_status
+        _create_rule,
+        _update_rule,
+        _drop_nothing,
+        _update_rule_status,
+        stamp=_stamp_rule,
     ),
 }

@@ -195,7 +195,7 @@ def _owners(owners: list[_Meta] | None, path: str) -> Causes:
         for name in ("kind", "name", "uid"):
             if not owner.get(name):
                 yield invalid(f"{path}.{name}", "", "must not be empty")
-        if (version, owner.get("kind")) == ("v1", "Event"):
+        if (version.removeprefix("/"), owner.get("kind")) == ("v1", "Event"):
             yield invalid(
                 path, owner, "/v1, Kind=Event is disallowed from being an owner"
             )

@@ -241,8 +241,10 @@ _CONDITION_START: Final = fields(
 )
 _CONDITION_END: Final = fields(
     {
-        "lastTransitionTime": needed(nothing),
-        "reason": needed(all_of(text(formats.condition_reason), at_most_bytes(1024))),
+        "lastTransitionTime": needed(nothing, "must be set"),
+        "reason": needed(
+            all_of(text(formats.condition_reason), at_most_bytes(1024)), "must be set"
+        ),
         "message": at_most_bytes(32 * 1024),
     }
 )

@@ -161,11 +161,11 @@ def checked(form: Check) -> Rule:
     return check
 
 
-def needed(rule: Rule) -> Rule:
+def needed(rule: Rule, detail: str = "") -> Rule:
     """Not empty, and then what ``rule`` says."""
 
     def check(value: Any, path: str, scope: Scope) -> Iterable[Cause]:
-        return rule(value, path, scope) if value else (required(path),)
+        return rule(value, path, scope) if value else (required(path, detail),)
 
     return check
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from dra.validation.causes import Cause, quoted, size, unique
+from dra.validation.causes import Cause, invalid, quoted, size, unique
 from dra.validation.decoding import NO_RESOURCE, Decoded, Refused, decode
 from dra.validation.deprecations import deprecated
 from dra.validation.kinds import RULES, KindRules, Write
@@ -72,7 +72,9 @@ class _Validation:
             raise Refused(413, "RequestEntityTooLarge", message)
         new = decode(self.request.kind, self.request.object, self.now)
         write = self._update(new) if self.request.update else self._create(new)
-        causes = unique(self._causes(write))
+        causes = unique(self._lock(new, write) or self._causes(write))
+        if not causes:
+            _check_storable(write)
         answer = new.shape.write(
             from_newest(self.request.kind, new.version, write.value)
         )
@@ -96,9 +98,6 @@ class _Validation:
         if self.request.kind in COUNTED:
             meta["generation"] = 1
         self._place(meta)
-        if _is_version(meta.get("resourceVersion", "")):
-            message = "resourceVersion should not be set on objects to be created"
-            raise Refused(500, "", message, "metadata.resourceVersion")
         prefix = meta.get("generateName", "")
         if prefix and not meta.get("name"):
             meta["name"] = _cut(prefix, _GENERATED_BASE) + GENERATED
@@ -139,6 +138,7 @@ class _Validation:
             self.rules.drop_status(value, old, self.request.features)
         else:
             self.rules.drop(value, old, self.request.features)
+            self.rules.stamp(value, old, self.now)
         return Write(
             value,
             old,
@@ -176,9 +176,6 @@ class _Validation:
         """
         version, uid = meta.get("resourceVersion", ""), meta.get("uid", "")
         resource = f'{PLURALS[self.request.kind]}.{GROUP} "{meta.get("name", "")}"'
-        if version and not (version.isascii() and version.isdecimal()):
-            message = f"strconv.ParseUint: parsing {quoted(version)}: invalid syntax"
-            raise Refused(500, "", message, "metadata.resourceVersion")
         if uid and uid != old.get("uid", ""):
             message = (
                 f"Operation cannot be fulfilled on {resource}: StorageError: invalid "
@@ -186,13 +183,29 @@ class _Validation:
                 f"object meta: {old.get('uid', '')}"
             )
             raise Refused(409, "Conflict", message, "metadata.uid")
-        if _is_version(version) and version != old.get("resourceVersion", ""):
+        number = _number(version)
+        if number is None:
+            digits = version.isascii() and version.isdecimal()
+            why = "value out of range" if digits else "invalid syntax"
+            message = f"strconv.ParseUint: parsing {quoted(version)}: {why}"
+            raise Refused(500, "", message, "metadata.resourceVersion")
+        if number and number != _number(old.get("resourceVersion", "")):
             message = (
                 f"Operation cannot be fulfilled on {resource}: the object has been "
                 "modified; please apply your changes to the latest version and try "
                 "again"
             )
             raise Refused(409, "Conflict", message, "metadata.resourceVersion")
+
+    def _lock(self, new: Decoded, write: Write) -> tuple[Cause, ...]:
+        """In the newest version, a taint rule is only changed by who has read it."""
+        version = (new.value.get("metadata") or {}).get("resourceVersion", "")
+        if write.old is None or self.request.kind != "DeviceTaintRule":
+            return ()
+        if new.version != "v1" or _number(version):
+            return ()
+        detail = "must be specified for an update"
+        return (invalid("metadata.resourceVersion", 0, detail),)
 
     def _scope(self) -> Scope:
         return Scope(self.request.features)
@@ -242,9 +255,27 @@ _SERVER_SIDE: Final = (
 )
 
 
-def _is_version(text: str) -> bool:
-    """Whether a resourceVersion says something: 0 is as good as none."""
-    return text.isascii() and text.lstrip("0").isdecimal()
+_LARGEST: Final = 2**64 - 1
+
+
+def _number(version: str) -> int | None:
+    """A resourceVersion as a number; 0 is as good as none, None cannot be read."""
+    if not version:
+        return 0
+    digits = version.lstrip("0") or "0"
+    if not (version.isascii() and digits.isdecimal()) or len(digits) > 20:
+        return None
+    number = int(digits)
+    return number if number <= _LARGEST else None
+
+
+def _check_storable(write: Write) -> None:
+    """Only when all is well does the store look at the version of a new object; what
+    it cannot read, it takes for none."""
+    meta = write.meta
+    if write.old is None and _number(meta.get("resourceVersion", "")):
+        message = "resourceVersion should not be set on objects to be created"
+        raise Refused(500, "", message, "metadata.resourceVersion")
 
 
 def _cut(text: str, length: int) -> str:

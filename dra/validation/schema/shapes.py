@@ -115,11 +115,18 @@ class MapOf(Shape):
         shape = self.value
         found: dict[str, Any] = {}
         for key, entry in raw.items():
-            name = clean(str(key))
+            name, known = clean(str(key)), len(reading.unknown)
+            at = f"{path}[{name}]"
             found[name] = (
                 shape.null(reading) if entry is None
-                else shape.read(entry, f"{path}[{name}]", owner, reading)
+                else shape.read(entry, at, owner, reading)
             )  # fmt: skip
+            if len(reading.unknown) > known:
+                # Warnings have a dot before keys of maps, too.
+                reading.unknown[known:] = [
+                    f"{path}.{name}{unknown.removeprefix(at)}"
+                    for unknown in reading.unknown[known:]
+                ]
         return found
 
     @override

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dra.validation import Request, validate
-from tests.dra.validation.objects import claim, request
+from tests.dra.validation.objects import claim, piece, request
 from tests.dra.validation.writes import (
     create,
     faults,
@@ -99,6 +99,15 @@ def test_unknown_fields_are_warned_of_and_dropped():
     assert found.accepted
     assert found.warnings == ('unknown field "spec.devices.requests[0].exactly.nodes"',)
     assert "nodes" not in found.object["spec"]["devices"]["requests"][0]["exactly"]
+
+
+def test_warnings_have_a_dot_before_keys_of_maps():
+    device = {"name": "gpu-0", "attributes": {"a.com/rack": {"int": 1, "unit": "m"}}}
+    found = create(piece("gpu.example.com", device))
+    assert found.accepted
+    assert found.warnings == (
+        'unknown field "spec.devices[0].attributes.a.com/rack.unit"',
+    )
 
 
 def test_more_than_three_mebibytes_are_not_read():

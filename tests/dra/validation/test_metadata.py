@@ -143,6 +143,12 @@ def test_an_event_owns_nothing():
     assert faults(create(sent)) == [("metadata.ownerReferences", "FieldValueInvalid")]
 
 
+def test_an_event_without_a_group_is_an_event_too():
+    owner = {"apiVersion": "/v1", "kind": "Event", "name": "a", "uid": UID}
+    found = create(with_metadata(CLAIM, ownerReferences=[owner]))
+    assert faults(found) == [("metadata.ownerReferences", "FieldValueInvalid")]
+
+
 def test_what_only_the_server_sets_is_dropped_on_create():
     sent = with_metadata(
         CLAIM, uid="mine", creationTimestamp="2026-01-02T03:04:05Z", selfLink="/x"
@@ -156,6 +162,19 @@ def test_a_new_object_has_no_version():
     found = create(with_metadata(CLAIM, resourceVersion="7"))
     assert (found.code, refused(found).field) == (500, "metadata.resourceVersion")
     assert create(with_metadata(CLAIM, resourceVersion="0")).accepted
+
+
+@pytest.mark.parametrize("version", ["six", "-1", str(2**64), "9" * 5_000])
+def test_a_version_that_cannot_be_read_is_ignored_on_create(version):
+    assert create(with_metadata(CLAIM, resourceVersion=version)).accepted
+
+
+def test_a_new_object_is_judged_before_anybody_looks_at_its_version():
+    wrong = claim(request("GPU", "gpu"))
+    found = create(with_metadata(wrong, resourceVersion="7"))
+    assert set(faults(found)) == {
+        ("spec.devices.requests[0].name", "FieldValueInvalid")
+    }
 
 
 def test_a_template_says_only_labels_and_annotations_of_its_claims():
@@ -197,8 +216,18 @@ def test_an_update_of_another_object_of_the_name_is_a_conflict():
 def test_an_update_of_an_older_version_is_a_conflict():
     found = update(STORED, with_metadata(STORED, resourceVersion="6"))
     assert (found.code, refused(found).field) == (409, "metadata.resourceVersion")
-    found = update(STORED, with_metadata(STORED, resourceVersion="six"))
-    assert (found.code, refused(found).field) == (500, "metadata.resourceVersion")
+    for version in ("six", str(2**64)):
+        found = update(STORED, with_metadata(STORED, resourceVersion=version))
+        assert (found.code, refused(found).field) == (500, "metadata.resourceVersion")
+
+
+def test_versions_are_compared_as_numbers():
+    assert update(STORED, with_metadata(STORED, resourceVersion="007")).accepted
+
+
+def test_another_object_is_told_before_an_odd_version():
+    found = update(STORED, with_metadata(STORED, uid="other", resourceVersion="six"))
+    assert (found.code, refused(found).field) == (409, "metadata.uid")
 
 
 def test_nobody_adds_finalizers_while_it_is_deleted():

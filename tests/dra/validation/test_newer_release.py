@@ -91,6 +91,15 @@ def test_tolerations_of_results_are_looked_at():
     ]
 
 
+def test_both_attributes_of_a_constraint_are_looked_at():
+    constraint = {"matchAttribute": "a.com/rack", "distinctAttribute": "rack"}
+    sent = claim(request("gpu", "gpu"), constraints=[constraint])
+    assert create(sent).accepted
+    assert faults(create(sent, features=NEWER)) == [
+        ("spec.devices.constraints[0].distinctAttribute", "FieldValueInvalid")
+    ]
+
+
 # --- derived attributes ---------------------------------------------------------------------
 
 DERIVED = "spec.devices.requests[0].exactly.derivedAttributes"
@@ -182,6 +191,37 @@ def test_a_derived_attribute_is_there_once():
     assert faults(found) == [(f"{DERIVED}[1]", "FieldValueDuplicate")]
 
 
+def test_too_many_derived_attributes_hide_their_form_only():
+    odd = {"name": "rack", "expression": "device."}
+    found = create(_derived(*[RACK] * 31, odd, {"name": ""}), features=NEWER)
+    assert set(faults(found)) == {
+        (DERIVED, "FieldValueTooMany"),
+        (f"{DERIVED}[31].name", "FieldValueInvalid"),
+        (f"{DERIVED}[31].expression", "FieldValueInvalid"),
+        *((f"{DERIVED}[{index}]", "FieldValueDuplicate") for index in range(1, 31)),
+    }
+
+
+def test_where_nobody_looks_into_a_request_nobody_looks_at_its_attributes():
+    unused = {"name": "a.com/other", "expression": "device."}
+    details = {"deviceClassName": "gpu", "derivedAttributes": [unused]}
+    alternatives = [{"name": f"r{number}", **details} for number in range(9)]
+    many = [{"name": f"r{number}", "exactly": details} for number in range(33)]
+    at, requests = "spec.devices.requests[0]", "spec.devices.requests"
+    for sent, wrong in (
+        (
+            [{"name": "r", "exactly": details, "firstAvailable": alternatives[:1]}],
+            (at, "FieldValueInvalid"),
+        ),
+        (
+            [{"name": "r", "firstAvailable": alternatives}],
+            (f"{at}.firstAvailable", "FieldValueTooMany"),
+        ),
+        (many, (requests, "FieldValueTooMany")),
+    ):
+        assert faults(create(claim(*sent), features=NEWER)) == [wrong]
+
+
 def test_without_the_gate_derived_attributes_are_dropped():
     found = create(_derived({"name": "", "expression": ""}))
     assert found.accepted
@@ -210,3 +250,9 @@ def test_a_device_has_up_to_two_compatibility_groups():
     assert faults(create(_groups("a", "a"), features=NEWER)) == [
         (f"{field}[1]", "FieldValueDuplicate")
     ]
+
+
+def test_a_compatibility_group_is_named_like_a_device():
+    found = create(_groups("a", "B c"), features=NEWER)
+    field = "spec.devices[0].consumesCounters[0].compatibilityGroups[1]"
+    assert faults(found) == [(field, "FieldValueInvalid")]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dra.validation.writes import create, faults, update, update_status, with_spec
+from tests.dra.validation.writes import (
+    create,
+    faults,
+    update,
+    update_status,
+    with_metadata,
+    with_spec,
+)
 
 TAINT = {"key": "example.com/broken", "effect": "NoSchedule"}
 RULE = {
@@ -70,6 +77,36 @@ def test_an_effect_that_is_stored_may_stay():
     assert faults(update(odd, other)) == [
         ("spec.taint.effect", "FieldValueNotSupported")
     ]
+
+
+LONG_AGO = "2020-01-02T03:04:05Z"
+
+
+@pytest.mark.parametrize(
+    ("taint", "renewed"),
+    [
+        ({"effect": "NoExecute"}, True),
+        ({"effect": "NoExecute", "timeAdded": "2021-01-01T00:00:00Z"}, False),
+        ({"value": "more"}, False),
+    ],
+)
+def test_another_effect_renews_the_time_of_a_taint(taint, renewed):
+    stored = with_spec(RULE, taint={**TAINT, "timeAdded": LONG_AGO})
+    changed = {**stored["spec"]["taint"], **taint}
+    found = update(stored, with_spec(stored, taint=changed))
+    time = found.object["spec"]["taint"]["timeAdded"]
+    assert (time not in {LONG_AGO, taint.get("timeAdded")}) == renewed
+
+
+def test_in_v1_only_who_read_a_rule_changes_it():
+    rule = {**RULE, "apiVersion": "resource.k8s.io/v1"}
+    stored = with_metadata(rule, resourceVersion="7")
+    missing = [("metadata.resourceVersion", "FieldValueInvalid")]
+    assert faults(update(stored, rule)) == missing
+    assert faults(update_status(stored, {"conditions": []})) == []
+    assert update(stored, stored).accepted
+    old = with_metadata(RULE, resourceVersion="7")
+    assert update(old, RULE).accepted
 
 
 CONDITION = {
