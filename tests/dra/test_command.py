@@ -52,7 +52,7 @@ def test_it_runs_as_a_module():
         capture_output=True,
         text=True,
         cwd=ROOT,
-        timeout=60,
+        timeout=200,
         check=True,
     )
 

@@ -12,6 +12,13 @@ from inventory.models import Cluster, WatchLock, WatchState
 from inventory.queries.freshness import HEARTBEAT_WITHIN, freshness, plural
 
 
+@pytest.fixture(autouse=True)
+def _time_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines say seconds, which may go by while rows are written."""
+    now = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: now)
+
+
 @pytest.fixture
 def cluster(db: None) -> Cluster:
     """One whose watch process has just shown that it lives."""

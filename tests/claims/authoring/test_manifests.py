@@ -722,15 +722,15 @@ def test_a_draft_is_read_and_edited_in_an_instant():
     """0.4 and 0.7 ms each; the editor may spend 10 and 25 ms."""
     value = copy.deepcopy(read(DRAFT).documents[0].value)
     value["metadata"]["name"] = "other"
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(300):
         read(DRAFT)
         edited(DRAFT, 0, value)
-    assert time.perf_counter() - started < 300 * (0.010 + 0.025)
+    assert time.process_time() - started < 300 * (0.010 + 0.025)
 
 
 def test_the_longest_text_is_read_in_bounded_time():
     text = "- a: 1\n" * 37_000
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(read("a:\n" + text).documents) == 1
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10

@@ -251,9 +251,9 @@ def test_an_expression_that_takes_long_ends_with_the_time(world: Snapshot) -> No
     numbers = ", ".join(map(str, range(60)))
     slow = f"[{numbers}].all(a, [{numbers}].all(b, [{numbers}].all(c, a + b + c >= 0)))"
     asked = selecting(f'{slow} && device.attributes["{build.GPU}"].model != "x"')
-    started = time.monotonic()
+    started = time.process_time()
     found = preview(world, wanted(asked), seconds=0.05)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert found.explanation.verdict == "undecided"
     assert "The time was over" in found.requests[0].problem
 

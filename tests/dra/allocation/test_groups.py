@@ -11,7 +11,7 @@ from dra.allocation.groups import Known
 class Met:
     """A meaning that is looked up only when another one is looked up too."""
 
-    barrier = Barrier(2, timeout=10)
+    barrier = Barrier(2, timeout=60)
 
     def __hash__(self) -> int:
         self.barrier.wait()

@@ -224,9 +224,9 @@ def test_a_chain_of_900_terms_on_100_000_devices_takes_no_ages():
     table = cel.DeviceTable.of(devices)
     terms = [f"device.driver == 'd{7 + number % 3}'" for number in range(100)]
     program = cel.compile(" || ".join(["false"] * 800 + terms))
-    started = time.perf_counter()
+    started = time.process_time()
     found = explain(program, table)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
     assert len(found.term.terms) == 900
     assert found.matched == 300
     assert {term.excludes_alone for term in found.term.terms} == {99_700}

@@ -156,9 +156,9 @@ def test_a_term_is_the_same_one_in_an_edited_expression():
 )
 def test_long_and_deep_expressions_are_split_at_once(expression, count):
     program = cel.compile(expression)
-    started = time.perf_counter()
+    started = time.process_time()
     conditions = split(program)
     terms = [TermProgram(program, c) for c in conditions if c.kind == "leaf"]
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
     assert len(conditions) == count
     assert {outcomes(term, [cel.DeviceInput()])[0] for term in terms} <= {True, False}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -48,7 +49,7 @@ def test_a_device_tells_who_held_it(lab: build.Mirror, viewer: Client) -> None:
     assert text.lstrip().startswith("<section")
     assert text.index("Let go by") < text.index("Held by")
     assert 'href="/c/lab/claims/lab/one/"' in text
-    assert "It held it for 0 s." in text
+    assert re.search(r"It held it for \d+ s\.", text)
     assert "The record begins" in text
     assert "<html" in viewer.get(href).text
 
@@ -108,7 +109,7 @@ def test_what_changed_is_counted_and_listed(lab: build.Mirror, viewer: Client) -
     page = viewer.get("/c/lab/changes/").text
     assert "devices come 1" in page
     assert f"{build.GPU}/n3/gpu-0" in page
-    assert "n2" not in page[page.index("What changed</h1>") :]
+    assert "/n2/" not in page
     assert "Cordoned: no new pods." in page
     card = viewer.get("/c/lab/changes-card/").text
     assert "Claims allocated <strong>1</strong>" in card

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -31,10 +31,22 @@ def _nothing_remembered() -> Iterator[None]:
 
 
 @pytest.fixture
-def demo(db: None) -> Cluster:
+def now(monkeypatch: pytest.MonkeyPatch) -> datetime:
+    """Time stands still: how many points there are depends on the second."""
+    return stand_at(monkeypatch, second=30)
+
+
+def stand_at(monkeypatch: pytest.MonkeyPatch, *, second: int) -> datetime:
+    moment = timezone.now().replace(second=second, microsecond=0)
+    monkeypatch.setattr(timezone, "now", lambda: moment)
+    return moment
+
+
+@pytest.fixture
+def demo(db: None, now: datetime) -> Cluster:
     """Sampled for ten minutes, a gap of ten minutes, then for ten minutes until now."""
     cluster = mirror_demo(nodes=4)
-    now = timezone.now().replace(second=0)
+    now = now.replace(second=0)
     for ago in (*range(30, 19, -1), *range(10, -1, -1)):
         held = 4 if ago >= 20 else 8
         numbers = Numbers(free=10 - held, in_use=held)
@@ -71,6 +83,14 @@ def test_the_page_says_and_draws_what_was(demo: Cluster, viewer: Client) -> None
     assert "nobody looked" in page
     assert "<script" in page
     assert "style=" not in page[page.index("usage-card") :]
+
+
+def test_an_hour_that_begins_with_a_minute_has_no_part_of_another(
+    demo: Cluster, viewer: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_at(monkeypatch, second=0)
+    data = chart(viewer.get("/c/demo/usage/?range=1h").text)
+    assert len(data["times"]) == 60
 
 
 def test_htmx_gets_the_card_alone_and_ranges_are_links(
