@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from allocator.models import AllocationRun, PoolLock
-from allocator.services import RunBusyError
+from allocator.services import RunBusyError, execution
 from allocator.services.leases import new_worker_name, take
 from allocator.services.locks import PoolLocks
 from dra.objects import AllocationResult, read
@@ -90,6 +90,13 @@ def test_a_run_gives_its_locks_back_however_it_ends(lab: Lab):
     assert list(PoolLock.objects.values_list("owner", flat=True)) == [""]
 
 
+@pytest.fixture
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker looks for another run at once when a pool is busy."""
+    monkeypatch.setattr(execution, "_PATIENCE", 0.1)
+
+
+@pytest.mark.usefixtures("_impatient")
 def test_a_run_that_waits_too_long_for_a_pool_says_who_has_it(lab: Lab, settings: Any):
     settings.RUN_LOCK_SECONDS = 0
     lab.put(build.claim("two"))
@@ -99,6 +106,7 @@ def test_a_run_that_waits_too_long_for_a_pool_says_who_has_it(lab: Lab, settings
     assert "the run of claim lab/one is writing to the same pool" in run.reason
 
 
+@pytest.mark.usefixtures("_impatient")
 def test_a_run_whose_pool_is_busy_is_left_for_later(lab: Lab):
     lab.put(build.claim("two"))
     PoolLocks(taken(lab, "one")).take(plan("n0"))

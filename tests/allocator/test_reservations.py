@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from allocator.models import AllocationRun
-from allocator.services import RunBusyError, execute_run
+from allocator.services import RunBusyError, execute_run, execution
 from inventory.models import WatchState
 from tests.allocator import builders as build
 from tests.allocator.lab import KilledError, Lab, end_lease, states
@@ -28,7 +28,10 @@ def free_devices(lab: Lab, node: str, count: int) -> None:
     lab.sync()
 
 
-def test_a_plan_that_is_being_written_holds_its_devices(lab: Lab):
+def test_a_plan_that_is_being_written_holds_its_devices(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(execution, "_PATIENCE", 0.1)
     lab.put(build.claim("two"))
     two = lab.start("two")
 

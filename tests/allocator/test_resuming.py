@@ -61,9 +61,10 @@ def test_a_run_whose_worker_died_is_finished_by_the_next(lab: Lab, point: str):
 
 @pytest.mark.parametrize("away", ["server", "clusters file"])
 def test_what_a_dead_worker_may_have_written_is_not_called_unwritten(
-    lab: Lab, away: str
+    lab: Lab, settings: Any, away: str
 ):
     """It had; the next one cannot look, so the devices stay with the run."""
+    settings.RUN_SERVER_SECONDS = 1
     run = lab.start("one")
     with pytest.raises(KilledError):
         lab.execute(run, die_at("sent"))

@@ -10,7 +10,7 @@ import pytest
 from allocator.choices import RepairAction
 from allocator.models import AllocationRun, DeviceRepair, RepairStep
 from allocator.repairs import doing
-from allocator.services import RunBusyError, start_release
+from allocator.services import RunBusyError, freshness, start_release
 from cluster.config import load_clusters
 from dra_portal.watching.clusters import sync_clusters
 from inventory.models import Cluster
@@ -24,8 +24,9 @@ LEFT = "The cluster lab has not been in clusters.yaml since"
 
 
 @pytest.fixture
-def patient(lab: Lab, settings: Any) -> Lab:
+def patient(lab: Lab, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Lab:
     settings.RUN_WATCH_SECONDS = 60
+    monkeypatch.setattr(freshness, "_HOLD", 0.1)
     return lab
 
 

@@ -11,7 +11,13 @@ from django.db import connection
 from django.utils import timezone
 
 from allocator.models import AllocationRun
-from allocator.services import RunBusyError, execute_run, plan_batch, start_batch
+from allocator.services import (
+    RunBusyError,
+    execute_run,
+    freshness,
+    plan_batch,
+    start_batch,
+)
 from allocator.views.runs import sentence_of
 from cluster.standin.caching import Habits
 from cluster.standin.control_plane import ControlPlane
@@ -46,8 +52,9 @@ def wait_in_the_queue(lab: Lab, run: AllocationRun) -> AllocationRun:
 
 
 @pytest.fixture
-def patient(lab: Lab, settings: Any) -> Lab:
+def patient(lab: Lab, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Lab:
     settings.RUN_WATCH_SECONDS = 60
+    monkeypatch.setattr(freshness, "_HOLD", 0.1)
     return lab
 
 

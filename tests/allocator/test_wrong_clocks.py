@@ -243,7 +243,7 @@ def test_one_look_at_a_cluster_at_a_time(
 def test_a_watch_that_is_silent_proves_nothing_whatever_the_clock_says(
     lab: Lab, clock: Clock, settings: Any
 ) -> None:
-    settings.RUN_WATCH_SECONDS = 0
+    settings.RUN_WATCH_SECONDS, settings.RUN_SNAPSHOT_SECONDS = 0, 10
     lab.server.store.put(build.allocated("new", build.result("n0", "gpu-0")))
     claims = WatchState.objects.filter(kind="ResourceClaim")
     claims.update(alive_at=by_the_database(timedelta(seconds=-20)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from django.utils import timezone
 
 from dra.whatif import Scenario, read_scenario
 from inventory.models import Cluster, WatchLock
+from inventory.queries import freshness
 from tests.mirrored import mirror_demo
 
 type Json = dict[str, Any]
@@ -41,8 +43,9 @@ def scenario(raw: Json) -> Scenario:
 
 
 @pytest.fixture(autouse=True)
-def time_enough(settings: Any) -> None:
+def time_enough(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """However busy the machine is; tests of long ones take the time away again."""
+    monkeypatch.setattr(freshness, "HEARTBEAT_WITHIN", timedelta(minutes=10))
     settings.WHAT_IF_INLINE_SECONDS = 60
     settings.WHAT_IF_SECONDS = 600
     settings.HEADROOM_SECONDS = 60
