@@ -46,7 +46,8 @@ _TAKEN: Final = "taken"
 class Habits:
     """``delay`` in seconds. ``heeds_rules`` False: DeviceTaintRules are ignored, as by
     1.36.0 to 1.36.2. Bindings of pods named ``refuse_binding`` … are refused, as by an
-    admission policy, and tried again after ``backoff`` seconds. ``last_first``: nodes are tried from the last to the first."""
+    admission policy, and tried again after ``backoff`` seconds. ``last_first``: nodes are
+    tried from the last to the first."""
 
     delay: float = 0.05
     name: str = "default-scheduler"
@@ -336,13 +337,11 @@ class CachingScheduler:
         pod = assumed.pod
         prefix = self._habits.refuse_binding
         if prefix and pod.name.startswith(prefix):
+            uid = pod.body["metadata"]["uid"]
+            patch = {"status": {"reservedFor": [{"$patch": "delete", "uid": uid}]}}
             for claim in assumed.claims:
-                entry = {"$patch": "delete", "uid": pod.body["metadata"]["uid"]}
-                patch = {"status": {"reservedFor": [entry]}}
                 self._patch(claim, patch, "status", STRATEGIC)
-            self._not_before[pod.body["metadata"]["uid"]] = (
-                time.monotonic() + self._habits.backoff
-            )
+            self._not_before[uid] = time.monotonic() + self._habits.backoff
             self._refuse(pod, "the binding was refused", reason="SchedulerError")
             return
         self._patch(pod, {"spec": {"nodeName": assumed.node}})
