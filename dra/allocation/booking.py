@@ -69,7 +69,7 @@ class Bookings:
         self.shared: dict[DeviceID, list[Share]] = {}
         """Shareable devices: the shares this search took."""
         self.marked: set[DeviceID] = set()
-        """Shareable devices whose counters count as drawn although nobody has a share."""
+        """Shareable devices whose counters 1.36 takes for drawn by this search."""
         self._used: dict[DeviceID, Usage] = {}
 
     def fresh(self) -> Bookings:
@@ -212,6 +212,7 @@ class Bookings:
         device = pick.candidate.id
         if pick.share is not None:
             self.shared.setdefault(device, []).append(pick.share)
+            self.marked.add(device)
         else:
             self.picked.setdefault(device, {})[pick.ask.claim_index] = pick.ask.admin
         return True
@@ -227,23 +228,22 @@ class Bookings:
         if pick.share is None:
             del self.picked[device][pick.ask.claim_index]
         else:
-            self.shared[device].pop()
-            if self.keeps_share_mark and not pick.share.amounts:
-                self.marked.add(device)
+            left = self.shared[device]
+            left.pop()
+            if pick.share.amounts and not any(_total(left).values()):
+                self.marked.discard(device)
         if pick.charged and not (self.keeps_shared_counters and pick.share is not None):
             self.counters.give_back(pick.candidate)
 
     def _is_drawn(self, candidate: Candidate) -> bool:
         """Whether a share that exists already drew the device's counters."""
         device = candidate.id
-        if self.shared.get(device) or device in self.marked:
-            return True
         if self.keeps_share_mark:
-            return any(
+            return device in self.marked or any(
                 h.result.share_id is not None and h.result.consumed_capacity is not None
                 for h in self.holders(candidate)
             )
-        return self.is_held(candidate)
+        return bool(self.shared.get(device)) or self.is_held(candidate)
 
 
 def _consumed(holders: Sequence[Holder]) -> Usage:

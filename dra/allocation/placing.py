@@ -10,6 +10,7 @@ from typing import cast
 from dra.allocation import reasons
 from dra.allocation.booking import Bookings
 from dra.allocation.choices import Solution
+from dra.allocation.classic import without_sharing
 from dra.allocation.counts import count
 from dra.allocation.errors import INVALID_POOLS, AllocationError
 from dra.allocation.features import DEFAULT, Features
@@ -132,7 +133,6 @@ class Question:
         budget: Budget = DEFAULT_BUDGET,
         new_share_id: Callable[[], str] | None = None,
     ) -> None:
-        self.snapshot = snapshot
         self.features = features
         self.quirks = of_mode(quirks) if isinstance(quirks, str) else frozenset(quirks)
         self.classic = Quirk.CLASSIC_ALLOCATOR in self.quirks and not (
@@ -142,13 +142,16 @@ class Question:
             or features.derived_attributes
             or features.device_compatibility_groups
         )
+        self.snapshot = without_sharing(snapshot) if self.classic else snapshot
         self.meter = Meter(budget)
         self.new_share_id = new_share_id or _random_share_id
         self.plan: Plan = make_plan(
             claims, snapshot.classes, features, classic=self.classic
         )
         self.taint_rules = TaintRules(snapshot.taint_rules.values())
-        self.layout = layout_of(snapshot, features, self.quirks, classic=self.classic)
+        self.layout = layout_of(
+            self.snapshot, features, self.quirks, classic=self.classic
+        )
 
     def on_node(self, node_name: str) -> Outcome:
         """As :func:`allocate`."""

@@ -221,3 +221,34 @@ def test_a_share_with_an_empty_amount_has_drawn_the_counters(consumed, fits):
     got = ask(world, wanted(exactly()), quirks="1.36")
 
     assert isinstance(got, Fits if fits else DoesNotFit)
+
+
+def test_a_share_that_takes_nothing_has_drawn_the_counters_until_another_is_given_up():
+    """A quirk: then they would have to be drawn again, and nothing is left for that."""
+    shared = part(
+        "shared",
+        "40Gi",
+        allowMultipleAllocations=True,
+        capacity={"lanes": {"value": "10"}},
+        attributes={"kind": string("shared")},
+    )
+    other = device(
+        "spare",
+        capacity={"lanes": {"value": "10"}},
+        attributes={"kind": string("spare")},
+    )
+    world = cluster(*pool(shared, other, total="40Gi"))
+    only_shared = f'{attribute("kind")} == "shared"'
+
+    def lanes(name, amount, *selectors):
+        capacity = {"requests": {"lanes": amount}}
+        return exactly(name, 1, *selectors, capacity=capacity)
+
+    claim_ = wanted(
+        lanes("nothing", "0", only_shared),
+        lanes("five", "5"),
+        lanes("six", "6", only_shared),
+    )
+
+    assert given(ask(world, claim_)) == ["nothing=shared", "five=spare", "six=shared"]
+    assert isinstance(ask(world, claim_, quirks="1.36"), DoesNotFit)

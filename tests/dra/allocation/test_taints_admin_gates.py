@@ -14,7 +14,7 @@ from tests.dra.allocation.world import (
     results,
     wanted,
 )
-from tests.dra.builders import claim, device, result, taint_rule
+from tests.dra.builders import claim, device, piece, result, taint_rule
 
 TAINT = {"key": "k", "value": "v", "effect": "NoSchedule"}
 
@@ -197,3 +197,32 @@ def test_the_older_allocator_knows_no_device_that_binds_to_a_node():
         assert isinstance(got, Fits)
         bound.append(got.allocations[0].node_selector is not None)
     assert bound == [False, True]
+
+
+def test_the_older_allocator_tells_selectors_of_no_device_that_is_shared():
+    shared = device("shared", allowMultipleAllocations=True)
+    world = cluster(devices(shared, device("alone")))
+    either = [
+        wanted(exactly("r", 1, expression))
+        for expression in (
+            "device.allowMultipleAllocations",
+            "!device.allowMultipleAllocations",
+        )
+    ]
+
+    assert isinstance(ask(world, either[0], features=STABLE, quirks="1.36"), DoesNotFit)
+    assert given(ask(world, either[1], features=STABLE, quirks="1.36")) == ["r=shared"]
+    assert given(ask(world, either[0], features=STABLE)) == ["r=shared"]
+    assert given(ask(world, either[1], features=STABLE)) == ["r=alone"]
+
+
+def test_the_older_allocator_keeps_the_order_of_slices_that_have_shared_devices():
+    slices = [
+        piece(name, device(name, allowMultipleAllocations=shared), of=3)
+        for name, shared in (("c", True), ("b", False), ("a", True))
+    ]
+    world = cluster(*slices)
+
+    got = ask(world, wanted(exactly(count=3)), features=STABLE, quirks="1.36")
+
+    assert given(got) == ["r=c", "r=b", "r=a"]
