@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, override
 
 import msgspec
@@ -134,16 +134,23 @@ class Time(Shape):
 
 
 _TIME: Final = re.compile(
-    r"(?P<date>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)([.,]\d+)?(?P<zone>Z|[+-]\d\d:\d\d)",
+    r"(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)([.,]\d+)?"
+    r"(Z|(?P<sign>[+-])(?P<hours>\d\d):(?P<minutes>\d\d))",
     re.ASCII,
 )
 ZERO_TIME: Final = "0001-01-01T00:00:00Z"
 
 
 def _moment(found: re.Match[str]) -> str | None:
-    zone = "+00:00" if found["zone"] == "Z" else found["zone"]
+    """As lenient as Go: hours of one digit, offsets of up to 24 hours and 60 minutes."""
+    year, month, day, hour, minute, second = map(int, found.groups()[:6])
+    hours, minutes = int(found["hours"] or 0), int(found["minutes"] or 0)
+    if hours > 24 or minutes > 60:
+        return None
+    offset = timedelta(hours=hours, minutes=minutes)
     try:
-        moment = datetime.fromisoformat(found["date"] + zone).astimezone(UTC)
+        local = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+        moment = local + offset if found["sign"] == "-" else local - offset
     except (ValueError, OverflowError):
         return None
     text = f"{moment:%Y-%m-%dT%H:%M:%S}Z".rjust(len(ZERO_TIME), "0")

@@ -19,6 +19,8 @@ from tests.dra.validation.writes import (
 
 CLAIM = claim(request("gpu", "gpu"))
 
+TAINT = {"key": "example.com/broken", "effect": "NoSchedule"}
+
 
 def _details(**details: Any) -> dict[str, Any]:
     return claim(request("gpu", "gpu", **details))
@@ -99,6 +101,46 @@ def test_unknown_fields_are_warned_of_and_dropped():
     assert found.accepted
     assert found.warnings == ('unknown field "spec.devices.requests[0].exactly.nodes"',)
     assert "nodes" not in found.object["spec"]["devices"]["requests"][0]["exactly"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+        ("2026-01-02T3:04:05Z", "2026-01-02T03:04:05Z"),
+        ("2026-01-02T03:04:05,678+02:30", "2026-01-02T00:34:05Z"),
+        ("2026-01-02T03:04:05-24:00", "2026-01-03T03:04:05Z"),
+        ("2026-01-02T03:04:05+01:60", "2026-01-02T01:04:05Z"),
+    ],
+)
+def test_times_are_read_as_lenient_as_go_does(sent, stored):
+    device = {"name": "gpu-0", "taints": [{**TAINT, "timeAdded": sent}]}
+    found = create(piece("gpu.example.com", device))
+    assert found.accepted
+    (taint,) = found.object["spec"]["devices"][0]["taints"]
+    assert taint["timeAdded"] == stored
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "",
+        "2026-01-02",
+        "2026-01-02 03:04:05Z",
+        "2026-01-02t03:04:05z",
+        "2026-01-02T24:04:05Z",
+        "2026-01-02T03:04:60Z",
+        "2026-02-29T03:04:05Z",
+        "2026-01-02T03:04:05",
+        "2026-01-02T03:04:05+25:00",
+        "2026-01-02T03:04:05+01:61",
+    ],
+)
+def test_what_is_no_time_is_refused(sent):
+    device = {"name": "gpu-0", "taints": [{**TAINT, "timeAdded": sent}]}
+    found = create(piece("gpu.example.com", device))
+    field = "spec.devices[0].taints[0].timeAdded"
+    assert (found.code, refused(found).field) == (400, field)
 
 
 def test_warnings_have_a_dot_before_keys_of_maps():
