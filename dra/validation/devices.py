@@ -12,6 +12,7 @@ from dra.validation.causes import (
     forbidden,
     invalid,
     not_found,
+    plain,
     required,
     size,
     too_long,
@@ -219,28 +220,73 @@ def _node_selection(device: Any, path: str, scope: Scope) -> Causes:
 # --- resources of the node -----------------------------------------------------------------------
 
 
-def _mappings(device: Any, path: str, scope: Scope) -> Causes:
-    """Up to 1.36 every name that is no extended resource was good enough."""
+def _mappings(device: Any, path: str, _scope: Scope) -> Causes:
+    """Up to 1.36: every name that is no extended resource was good enough."""
     capacities = device.get("capacity") or {}
     mappings = device.get("nodeAllocatableResourceMappings") or {}
-    is_allocatable = (
-        formats.is_node_allocatable if scope.gates.strict else formats.is_native
-    )
     for name, mapping in mappings.items():
         field = f"{path}.nodeAllocatableResourceMappings[{name}]"
-        if not is_allocatable(name):
+        if not formats.is_native(name):
             yield invalid(field, name, "must be a node allocatable resource name")
-        key = mapping.get("capacityKey")
-        if key == "":
-            detail = "capacityKey must not be an empty string"
-            yield invalid(f"{field}.capacityKey", key, detail)
-        elif key is not None and key not in capacities:
-            yield not_found(f"{field}.capacityKey", key)
-        multiplier = mapping.get("allocationMultiplier")
-        if multiplier is not None and multiplier.sign <= 0:
-            yield invalid(
-                f"{field}.allocationMultiplier", multiplier, "must be positive"
-            )
+        yield from _capacity_key(mapping, field, capacities)
+        yield from _positive(mapping, field, "allocationMultiplier")
+
+
+def _node_resources(device: Any, path: str, _scope: Scope) -> Causes:
+    """After 1.36 (alpha): from its source, there was no reference to run."""
+    capacities = device.get("capacity") or {}
+    for name, resource in (device.get("nodeAllocatableResources") or {}).items():
+        field = f"{path}.nodeAllocatableResources[{name}]"
+        mapping, overhead = resource.get("mapping"), resource.get("overhead")
+        if not formats.is_node_allocatable(name):
+            yield invalid(field, name, "must be a node allocatable resource name")
+        if mapping is None and overhead is None:
+            yield required(field, "at least one of mapping or overhead must be set")
+        if mapping is not None:
+            yield from _mapping(mapping, f"{field}.mapping", capacities)
+        if overhead is not None:
+            yield from _overhead(overhead, f"{field}.overhead")
+
+
+def _mapping(mapping: Any, field: str, capacities: Any) -> Causes:
+    """By capacity or by device, one of the two."""
+    by_capacity = "capacityKey" in mapping
+    if by_capacity == ("deviceMultiplier" in mapping):
+        detail = "must specify exactly one of: `capacityKey`, `deviceMultiplier`"
+        yield invalid(field, plain(mapping), detail)
+    if by_capacity and "capacityMultiplier" not in mapping:
+        detail = "capacityMultiplier is required when capacityKey is set"
+        yield required(f"{field}.capacityMultiplier", detail)
+    if not by_capacity and "capacityMultiplier" in mapping:
+        detail = "capacityKey is required when capacityMultiplier is set"
+        yield required(f"{field}.capacityKey", detail)
+    yield from _capacity_key(mapping, field, capacities)
+    if by_capacity:
+        yield from _positive(mapping, field, "capacityMultiplier")
+    yield from _positive(mapping, field, "deviceMultiplier")
+
+
+def _overhead(overhead: Any, field: str) -> Causes:
+    if not overhead:
+        yield invalid(field, "", "at least one of perPod or perContainer must be set")
+    for name, amount in overhead.items():
+        if amount.sign < 0:
+            yield invalid(f"{field}.{name}", amount, "must be non-negative")
+
+
+def _capacity_key(mapping: Any, field: str, capacities: Any) -> Causes:
+    key = mapping.get("capacityKey")
+    if key == "":
+        detail = "capacityKey must not be an empty string"
+        yield invalid(f"{field}.capacityKey", key, detail)
+    elif key is not None and key not in capacities:
+        yield not_found(f"{field}.capacityKey", key)
+
+
+def _positive(mapping: Any, field: str, name: str) -> Causes:
+    amount = mapping.get(name)
+    if amount is not None and amount.sign <= 0:
+        yield invalid(f"{field}.{name}", amount, "must be positive")
 
 
 DEVICE: Final[Rule] = all_of(
@@ -253,4 +299,5 @@ DEVICE: Final[Rule] = all_of(
     _node_selection,
     binding_conditions,
     _mappings,
+    _node_resources,
 )

@@ -114,10 +114,10 @@ def drop_from_slice_spec(spec: _Value, old: _Value | None, gates: Gates) -> None
         drop(("allowMultipleAllocations",))
         for capacity in _entries(devices, "capacity"):
             capacity.pop("requestPolicy", None)
-    if not gates.node_allocatable_resources and not any(
-        d.get("nodeAllocatableResourceMappings") for d in before
-    ):
-        drop(("nodeAllocatableResourceMappings",))
+    mapped, other = _MAPPED if gates.strict else reversed(_MAPPED)
+    drop((other,))
+    if not gates.node_allocatable_resources and not any(d.get(mapped) for d in before):
+        drop((mapped,))
     if not gates.list_type_attributes and not any(
         name in attribute
         for attribute in _entries(before, "attributes")
@@ -133,6 +133,8 @@ def drop_from_slice_spec(spec: _Value, old: _Value | None, gates: Gates) -> None
             use.pop("compatibilityGroups", None)
 
 
+_MAPPED: Final = ("nodeAllocatableResources", "nodeAllocatableResourceMappings")
+"""The first took the place of the second in 1.37."""
 _NODE_SELECTION: Final = ("nodeName", "nodeSelector", "allNodes")
 
 

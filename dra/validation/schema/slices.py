@@ -79,6 +79,29 @@ _MAPPING = Struct(
 )
 
 
+_RESOURCE = Struct(
+    "NodeAllocatableResource",
+    {
+        "mapping": pointer(
+            Struct(
+                "NodeAllocatableMapping",
+                {
+                    "capacityKey": pointer(TEXT),
+                    "capacityMultiplier": pointer(AMOUNT),
+                    "deviceMultiplier": pointer(AMOUNT),
+                },
+            )
+        ),
+        "overhead": pointer(
+            Struct(
+                "NodeAllocatableOverhead",
+                {"perPod": pointer(AMOUNT), "perContainer": pointer(AMOUNT)},
+            )
+        ),
+    },
+)
+
+
 def _device_default(device: _Value, _reading: Reading) -> None:
     for mapping in (device.get("nodeAllocatableResourceMappings") or {}).values():
         mapping.setdefault("allocationMultiplier", parse("1"))
@@ -116,6 +139,7 @@ _DEVICE_DETAILS = {
     "bindingFailureConditions": optional(ListOf(TEXT)),
     "allowMultipleAllocations": pointer(BOOLEAN),
     "nodeAllocatableResourceMappings": optional(MapOf(_MAPPING, "v1.ResourceName")),
+    "nodeAllocatableResources": optional(MapOf(_RESOURCE, "v1.ResourceName")),
 }
 DEVICE: Final = Struct(
     "Device", {"name": always(TEXT), **_DEVICE_DETAILS}, _device_default

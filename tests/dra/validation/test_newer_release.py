@@ -57,16 +57,87 @@ def test_what_is_counted_in_steps_is_neither_negative_nor_over_64_bits():
     assert set(faults(found)) == {(f"{RANGE}.step", "FieldValueInvalid")}
 
 
-def test_fewer_resources_can_be_mapped():
-    device = {"name": "cpu-0", "nodeAllocatableResourceMappings": {"pods": {}}}
-    sent = piece(DRIVER, device)
-    assert create(sent).accepted
-    assert faults(create(sent, features=NEWER)) == [
+def _mapped(name: str = "cpu", **resource: object) -> Json:
+    device = {"name": "cpu-0", "capacity": {"cores": {"value": "8"}}}
+    return piece(DRIVER, {**device, "nodeAllocatableResources": {name: resource}})
+
+
+BY_DEVICE = {"deviceMultiplier": "8"}
+BY_CAPACITY = {"capacityKey": "cores", "capacityMultiplier": "2"}
+RESOURCES = "spec.devices[0].nodeAllocatableResources"
+
+
+@pytest.mark.parametrize("mapping", [BY_DEVICE, BY_CAPACITY])
+def test_a_device_stands_for_resources_of_its_node(mapping):
+    overhead = {"perPod": "0", "perContainer": "1Gi"}
+    assert create(_mapped(mapping=mapping), features=NEWER).accepted
+    assert create(_mapped(overhead=overhead), features=NEWER).accepted
+    both = _mapped(mapping=mapping, overhead=overhead)
+    found = create(both, features=NEWER)
+    assert found.accepted
+    assert found.object["spec"]["devices"][0] == both["spec"]["devices"][0]
+
+
+@pytest.mark.parametrize("name", ["pods", "example.com/gpu", ""])
+def test_only_resources_that_nodes_report_can_be_mapped(name):
+    found = create(_mapped(name, mapping=BY_DEVICE), features=NEWER)
+    assert faults(found) == [(f"{RESOURCES}[{name}]", "FieldValueInvalid")]
+
+
+@pytest.mark.parametrize(
+    ("resource", "field", "reason"),
+    [
+        ({}, "", "Required"),
+        ({"mapping": {}}, ".mapping", "Invalid"),
+        ({"mapping": BY_DEVICE | BY_CAPACITY}, ".mapping", "Invalid"),
         (
-            "spec.devices[0].nodeAllocatableResourceMappings[pods]",
-            "FieldValueInvalid",
-        )
-    ]
+            {"mapping": {"capacityKey": "cores"}},
+            ".mapping.capacityMultiplier",
+            "Required",
+        ),
+        (
+            {"mapping": BY_DEVICE | {"capacityMultiplier": "2"}},
+            ".mapping.capacityKey",
+            "Required",
+        ),
+        (
+            {"mapping": BY_CAPACITY | {"capacityKey": ""}},
+            ".mapping.capacityKey",
+            "Invalid",
+        ),
+        (
+            {"mapping": BY_CAPACITY | {"capacityKey": "memory"}},
+            ".mapping.capacityKey",
+            "NotFound",
+        ),
+        (
+            {"mapping": BY_CAPACITY | {"capacityMultiplier": "0"}},
+            ".mapping.capacityMultiplier",
+            "Invalid",
+        ),
+        (
+            {"mapping": {"deviceMultiplier": "-1"}},
+            ".mapping.deviceMultiplier",
+            "Invalid",
+        ),
+        ({"overhead": {}}, ".overhead", "Invalid"),
+        ({"overhead": {"perPod": "-1"}}, ".overhead.perPod", "Invalid"),
+    ],
+)
+def test_a_bad_mapping_is_told(resource, field, reason):
+    found = create(_mapped(**resource), features=NEWER)
+    assert faults(found) == [(f"{RESOURCES}[cpu]{field}", f"FieldValue{reason}")]
+
+
+def test_each_release_has_its_own_field_for_resources_of_the_node():
+    old = {"name": "cpu-0", "nodeAllocatableResourceMappings": {"pods": {}}}
+    new = {"name": "cpu-0", "nodeAllocatableResources": {"cpu": {}}}
+    for device, features in ((old, NEWER), (new, ALL_OF_1_36)):
+        found = create(piece(DRIVER, device), features=features)
+        assert found.accepted
+        assert found.object["spec"]["devices"] == [{"name": "cpu-0"}]
+    off = dataclasses.replace(NEWER, node_allocatable_resources=False)
+    assert create(piece(DRIVER, new), features=off).accepted
 
 
 def test_a_default_outside_the_range_is_told_at_the_default():
