@@ -11,6 +11,10 @@ from hypothesis import HealthCheck, settings
 from kombu.transport.memory import Channel
 
 from allocator import snapshots
+from claims.api import authoring
+from claims.authoring.previewing import previewed
+from claims.explaining.answering import explained
+from claims.views.editor import changes, pods, rounds
 from web.doors import Role
 
 # A busy machine makes examples slow; that says nothing about a law. And every run looks
@@ -53,6 +57,20 @@ def client_of(person: Callable[..., User]) -> Callable[..., Client]:
         return client
 
     return make
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _time_to_think() -> Iterator[None]:
+    """As in the settings of the tests, where the time is no setting."""
+    with pytest.MonkeyPatch.context() as patch:
+        for function in (explained, previewed):
+            assert function.__kwdefaults__
+            patch.setitem(function.__kwdefaults__, "seconds", 60.0)
+        patch.setattr(rounds, "PREVIEW_SECONDS", 60.0)
+        patch.setattr(changes, "CHANGES_SECONDS", 60.0)
+        patch.setattr(pods, "SECONDS", 60.0)
+        patch.setattr(authoring, "SECONDS", 60.0)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -18,5 +18,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":  # noqa: F
     DATABASES["default"]["ENGINE"] = "tests.postgresql"  # noqa: F405
     # Nobody wants a test's rows back after a crash, so nothing waits for the disk.
     DATABASES["default"]["OPTIONS"] = {"options": "-c synchronous_commit=off"}  # noqa: F405
+# Times after which an answer is cut short are for those who wait for it.
+CEL_SECONDS = WAITING_SECONDS = 60
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STATIC_ROOT.mkdir(exist_ok=True)  # noqa: F405  # from the star import
