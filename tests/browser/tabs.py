@@ -16,10 +16,11 @@ PATIENCE: Final = 90_000
 
 
 @contextmanager
-def taken(tab: Page) -> Iterator[None]:
+def taken(tab: Page, away: str) -> Iterator[None]:
     """The tab for one test, which fails on any error that the browser's console shows.
 
-    Afterwards it is empty: nothing that the test began goes on.
+    Afterwards it is ``away``, so nothing that the test began goes on: at an address of the
+    same site, since for another one the browser starts a process.
     """
     complaints: list[str] = []
 
@@ -34,7 +35,7 @@ def taken(tab: Page) -> Iterator[None]:
     tab.on("pageerror", on_error)
     try:
         yield
-        tab.goto("about:blank")
+        tab.goto(away)
         assert complaints == []
     finally:
         tab.remove_listener("console", on_console)

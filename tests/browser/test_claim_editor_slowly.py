@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.test_claim_editor import begin, request_card, saved, sentence, yaml
 from tests.running_demo import Demo
 
 pytestmark = pytest.mark.browser
 
+DRAFT = re.compile(r"/drafts/[^/]+/$")
 LATENCY = 500  # milliseconds, longer than the pause after which the server is asked
 
 
@@ -26,6 +28,27 @@ def slow(page: Page, demo: Demo) -> Iterator[Page]:
     network.send("Network.emulateNetworkConditions", conditions | {"latency": LATENCY})
     yield page
     network.detach()
+
+
+@contextmanager
+def unanswered(page: Page) -> Iterator[None]:
+    """What the editor asks in the block reaches the server after it."""
+    held: list[Route] = []
+    holds = True
+
+    def answer(route: Route) -> None:
+        if holds and route.request.method == "POST":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(DRAFT, answer)
+    yield
+    holds = False
+    for route in held:
+        route.continue_()
+    saved(page)
+    page.unroute(DRAFT, answer)
 
 
 def test_typing_on_while_answers_are_under_way_is_no_conflict(slow: Page) -> None:
@@ -42,38 +65,43 @@ def test_typing_on_while_answers_are_under_way_is_no_conflict(slow: Page) -> Non
 
 
 def test_fields_that_are_filled_in_during_a_step_keep_what_was_typed(
-    slow: Page,
+    page: Page, demo: Demo
 ) -> None:
-    slow.get_by_role("button", name="Add a request").click()
-    slow.locator(f"{request_card(slow, 0)}-name").fill("gpu")
-    expect(slow.locator(f"{request_card(slow, 1)}-name")).to_be_visible()
-    saved(slow)
-    assert re.findall(r"- name: (\S+)", yaml(slow)) == ["gpu", "devices-2"]
-    slow.get_by_role("button", name="Move the request down").first.click()
-    slow.locator(f"{request_card(slow, 0)}-name").fill("nic")
-    saved(slow)
-    assert re.findall(r"- name: (\S+)", yaml(slow)) == ["devices-2", "nic"]
+    begin(page, demo)
+    with unanswered(page):
+        page.get_by_role("button", name="Add a request").click()
+        page.locator(f"{request_card(page, 0)}-name").fill("gpu")
+    expect(page.locator(f"{request_card(page, 1)}-name")).to_be_visible()
+    assert re.findall(r"- name: (\S+)", yaml(page)) == ["gpu", "devices-2"]
+    with unanswered(page):
+        page.get_by_role("button", name="Move the request down").first.click()
+        page.locator(f"{request_card(page, 0)}-name").fill("nic")
+    assert re.findall(r"- name: (\S+)", yaml(page)) == ["devices-2", "nic"]
 
 
-def test_a_step_is_done_on_the_text_that_was_typed_meanwhile(slow: Page) -> None:
-    slow.get_by_role("button", name="Add a request").click()
-    slow.get_by_role("tab", name="YAML").click()
-    slow.locator("#ed-text-pane .cm-content").focus()
-    slow.keyboard.press("Control+Home")
-    slow.keyboard.type("# mine\n")
-    saved(slow)
-    assert yaml(slow).startswith("# mine\n")
-    assert re.findall(r"- name: (\S+)", yaml(slow)) == ["devices", "devices-2"]
+def test_a_step_is_done_on_the_text_that_was_typed_meanwhile(
+    page: Page, demo: Demo
+) -> None:
+    begin(page, demo)
+    with unanswered(page):
+        page.get_by_role("button", name="Add a request").click()
+        page.get_by_role("tab", name="YAML").click()
+        page.locator("#ed-text-pane .cm-content").focus()
+        page.keyboard.press("Control+Home")
+        page.keyboard.type("# mine\n")
+    assert yaml(page).startswith("# mine\n")
+    assert re.findall(r"- name: (\S+)", yaml(page)) == ["devices", "devices-2"]
 
 
-def test_an_answer_to_typing_closes_no_menu(slow: Page) -> None:
-    slow.get_by_label("Name", exact=True).first.fill("typed-then-menu")
-    slow.locator("#ed-more").click()
-    saved(slow)
-    expect(slow.get_by_role("button", name="Add a template")).to_be_visible()
-    slow.get_by_role("button", name="Add a template").click()
-    expect(slow.locator(".ed-documents button")).to_have_count(2)
-    assert "name: typed-then-menu" in yaml(slow)
+def test_an_answer_to_typing_closes_no_menu(page: Page, demo: Demo) -> None:
+    begin(page, demo)
+    with unanswered(page):
+        page.get_by_label("Name", exact=True).first.fill("typed-then-menu")
+        page.locator("#ed-more").click()
+    expect(page.get_by_role("button", name="Add a template")).to_be_visible()
+    page.get_by_role("button", name="Add a template").click()
+    expect(page.locator(".ed-documents button")).to_have_count(2)
+    assert "name: typed-then-menu" in yaml(page)
 
 
 def test_two_clicks_create_once(slow: Page) -> None:
