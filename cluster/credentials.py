@@ -13,6 +13,7 @@ package raises is never passed on.
 from __future__ import annotations
 
 import ipaddress
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 5_000_000
 MAX_STREAMS: Final = 32
 """Connections kept per cluster: one per watched kind, and some for requests."""
+
+_IMPORTING: Final = threading.Lock()
+"""The package: its modules import each other, and threads that begin at different ones
+meet halves of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +95,9 @@ def authorization(transport: Transport) -> str | None:
 
 def preload() -> None:
     """Import the package now, for a process that forks others which will need it."""
-    import kubernetes.client.rest
-    import kubernetes.config  # noqa: F401
+    with _IMPORTING:
+        import kubernetes.client.rest
+        import kubernetes.config  # noqa: F401
 
 
 def _load(
@@ -100,6 +106,7 @@ def _load(
     what: str,
     checked: Checked,
 ) -> Transport:
+    preload()
     import urllib3
     from kubernetes.client import Configuration
     from kubernetes.client.rest import RESTClientObject

@@ -234,6 +234,40 @@ def test_https_to_a_plain_server_is_explained(tmp_path):
             client.version()
 
 
+_TOGETHER = """
+import sys, threading
+from pathlib import Path
+from cluster.client import ClusterClient
+from cluster.config import ClusterConfig
+sys.setswitchinterval(1e-6)
+config = ClusterConfig(name="demo", kubeconfig=Path(sys.argv[1]))
+ready, failed = threading.Barrier(4), []
+def connect():
+    ready.wait()
+    try:
+        ClusterClient.connect(config)
+    except Exception as error:
+        failed.append(error)
+threads = [threading.Thread(target=connect) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(failed)
+"""
+
+
+def test_the_first_clusters_may_connect_at_the_same_time(tmp_path):
+    """Threads that import parts of the package together meet halves of its modules."""
+    config_for(tmp_path, "http://127.0.0.1:1")
+    run = subprocess.run(
+        [sys.executable, "-c", _TOGETHER, str(tmp_path / "kubeconfig")],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+    assert run.stdout == "[]\n"
+
+
 def test_importing_the_package_does_not_import_the_kubernetes_client():
     """It takes a second; only a process that connects should pay."""
     names = "client, config, convert, discovery, dump, reflector, resources, store"
