@@ -24,7 +24,7 @@ from cluster.standin.access import ADMIN, Rule, User
 from cluster.standin.server import StandinServer
 from inventory.models import Cluster, Device, WatchState
 from tests.cluster.rude import RudeServer, response
-from tests.dra_portal.watched import equal, eventually, watch, write_clusters
+from tests.dra_portal.watched import equal, eventually, states, watch, write_clusters
 from tests.inventory.mirror.worlds import Json, claim, make, slice_
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,6 +34,12 @@ GOOD = "- {name: good, kubeconfig: good}\n"
 
 def is_gone(rows: QuerySet[Cluster]) -> bool:
     return not rows.exists()
+
+
+def settled(name: str) -> bool:
+    """Nothing is being listed: the end of the watch would break it off, and say so."""
+    connected = bool(Cluster.objects.get(name=name).version)
+    return not connected or not {"starting", "listing"} & {*states(name).values()}
 
 
 @pytest.fixture
@@ -46,7 +52,7 @@ def server(tmp_path: Path) -> Iterator[StandinServer]:
 def log_of(records: list[Any], cluster: str) -> list[str]:
     """Warnings and worse about one cluster."""
     return [
-        str(r.get("reason") or r.get("error") or r.get("problem"))
+        str(r.get("reason") or r.get("error") or r.get("problem") or r)
         for r in records
         if r["log_level"] in {"warning", "error", "critical"}
         and r.get("cluster") == cluster
@@ -73,6 +79,8 @@ def sentence_about(
             same = Cluster.objects.filter(name="odd", checked_at=row.checked_at)
             if row.source != "dump":
                 eventually(partial(is_gone, same))
+        for name in ("good", "odd"):
+            eventually(partial(settled, name))
     error = Cluster.objects.get(name="odd").error
     assert "\n" not in error
     assert "Traceback" not in error
