@@ -93,10 +93,10 @@ def tab(profile: BrowserContext) -> Page:
 
 
 @pytest.fixture
-def page(tab: Page, profile: BrowserContext, demo: Demo) -> Iterator[Page]:
+def page(tab: Page, profile: BrowserContext) -> Iterator[Page]:
     """A signed-in person's tab, as wide as a desk's, in which no page is open yet."""
     try:
-        with taken(tab, f"{demo.address}/static/favicon.svg"):
+        with taken(tab):
             yield tab
     finally:
         tab.mouse.move(0, 0)

@@ -22,7 +22,6 @@ from tests.browser.tabs import PATIENCE, taken
 ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "http://portal.test"
 NONCE = "bm9uY2U"
-EMPTY = f"{ADDRESS}/empty"
 SIZE: ViewportSize = {"width": 900, "height": 700}
 POLICY = (
     f"default-src 'self'; script-src 'self' 'nonce-{NONCE}'; "
@@ -123,9 +122,6 @@ class EditorPage:
         self._held: list[Callable[[], None]] | None = None
 
     def answer(self, route: Route) -> None:
-        if route.request.url == EMPTY:
-            route.fallback()
-            return
         address = urlsplit(route.request.url)
         query = parse_qs(address.query, keep_blank_values=True)
         if address.path.startswith("/static/"):
@@ -194,7 +190,6 @@ class EditorTab:
         context = self._browser.new_context(viewport=SIZE, **window)
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
-        page.route(EMPTY, lambda route: route.fulfill(content_type="text/html"))
         page.add_init_script(
             "addEventListener('securitypolicyviolation', (event) =>"
             " console.error('policy', event.violatedDirective, event.sample))"
@@ -206,12 +201,12 @@ class EditorTab:
         """The tab that all share; with anything said of it, one in a window of its own."""
         if window:
             page = self._new_page(**window)
-            with taken(page, EMPTY):
+            with taken(page):
                 yield page
             page.context.close()
             return
         try:
-            with taken(self._shared, EMPTY):
+            with taken(self._shared):
                 yield self._shared
         finally:
             self._shared.unroute(f"{ADDRESS}/**")

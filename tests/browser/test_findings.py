@@ -30,7 +30,9 @@ def test_the_list_leads_to_what_to_do_and_to_the_objects(
     home: Page, demo: Demo
 ) -> None:
     page = home
-    page.get_by_role("link", name="Findings", exact=True).click()
+    # Beside the word may stand how many are serious.
+    main = page.get_by_role("navigation", name="Main")
+    main.get_by_role("link", name="Findings").click()
     open_list(page, demo, "?kind=ResourceClaim")
     expect(page.locator(".sentence").first).to_contain_text("good to know")
     page.locator("#results").get_by_role("link", name="Claim with admin access").click()
