@@ -107,10 +107,13 @@ class Plan:
 
     With ``problem``, the last claim is cut off where the problem was found and
     nothing can be allocated; what precedes it may fail first on a given node.
+    ``classic``: for the older allocator, which tries the devices of a request in every
+    order.
     """
 
     claims: tuple[ClaimPlan, ...]
     problem: AllocationError | None = None
+    classic: bool = False
 
     @property
     def asks(self) -> list[Ask]:
@@ -148,8 +151,8 @@ def make_plan(
             )
         )
         if problem is not None:
-            return Plan(tuple(plans), problem)
-    return Plan(tuple(plans))
+            return Plan(tuple(plans), problem, classic)
+    return Plan(tuple(plans), classic=classic)
 
 
 def with_defaults(claim: ResourceClaim) -> ResourceClaim:

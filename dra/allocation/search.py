@@ -311,7 +311,9 @@ class Search:
                 frame, ask, candidate
             ):
                 frame.next = position + 1
-                return dataclasses.replace(at, device=at.device + 1, start=position + 1)
+                again = self.plan.classic and insight is None
+                start = 0 if again else position + 1
+                return dataclasses.replace(at, device=at.device + 1, start=start)
             if insight is not None:
                 frame.blame.update(insight.blame(ask, candidate))
         return None
@@ -326,10 +328,7 @@ class Search:
     def _candidates(
         self, ask: Ask, start: int
     ) -> Iterator[tuple[int, Candidate, list[object]]]:
-        """Devices from the place ``start`` on, over all slices in order.
-
-        Without those that are known not to be selected.
-        """
+        """Devices from the place ``start`` on in order, but those known as not selected."""
         base = 0
         for view in self.views:
             size = len(view.candidates)
