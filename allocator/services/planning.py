@@ -304,8 +304,8 @@ def _await_claim(
 ) -> ClaimRow | Hopeless:
     """The claim's row once it is there, and as new as ``wait_for`` if that comes soon.
 
-    A version that does not come is no error: the mirror may have gone past it, and
-    the write is conditional on what the server has in any case.
+    A version that does not come is no error: the write is conditional on what the
+    server has in any case.
     """
     deadline = time.monotonic() + settings.RUN_MIRROR_SECONDS
     while True:
@@ -313,15 +313,21 @@ def _await_claim(
             cluster_id=run.cluster_id, namespace=run.namespace, name=run.claim_name
         ).first()
         late = time.monotonic() >= deadline
-        if row is not None and (
-            not wait_for or row.resource_version == wait_for or late
-        ):
+        if row is not None and (late or _is_there(row.resource_version, wait_for)):
             break
         if late:
             return Hopeless("The claim no longer exists.")
         time.sleep(_POLL_SECONDS)
         beat()
     return _usable(run, row)
+
+
+def _is_there(seen: str, wanted: str) -> bool:
+    """Whether a mirror with the version ``seen`` is as new as ``wanted``; it may have gone
+    past it. Versions are numbers in every Kubernetes; of others only the same one counts."""
+    if seen.isdecimal() and wanted.isdecimal():
+        return int(seen) >= int(wanted)
+    return not wanted or seen == wanted
 
 
 def _usable(run: AllocationRun, row: ClaimRow) -> ClaimRow | Hopeless:

@@ -9,7 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from allocator.models import AllocationRun
-from allocator.services import cancel_run, execute_run
+from allocator.services import cancel_run, execute_run, planning
+from claims.models import ResourceClaim as ClaimRow
 from cluster.standin.access import Rule
 from cluster.standin.access import User as ApiUser
 from cluster.standin.faults import Fault
@@ -39,6 +40,22 @@ def test_a_changed_claim_is_read_anew_and_planned_again(lab: Lab):
     assert run.attempts == 2
     again = run.transitions.all()[3]
     assert again.reason == "The claim was changed while we wrote to it. Planning again."
+
+
+def test_a_mirror_that_has_gone_past_the_version_that_was_seen_is_not_waited_for(
+    lab: Lab, settings: Any
+):
+    settings.RUN_MIRROR_SECONDS = 60
+    run = lab.start("one")
+    claim = ClaimRow.objects.get(name="one")
+    lab.touch("one", "x")
+    lab.sync()
+
+    def wait() -> None:
+        raise AssertionError("it waits")
+
+    found = planning.plan(run, beat=wait, wait_for=claim.resource_version)
+    assert isinstance(found, planning.Planned)
 
 
 def test_after_three_conflicts_the_run_ends_as_one(lab: Lab):
