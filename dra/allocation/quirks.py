@@ -39,7 +39,8 @@ SENTENCES: Final[Mapping[Quirk, str]] = {
     ),
     Quirk.CLASSIC_ALLOCATOR: (
         "With only stable features on, the scheduler uses its older allocator: slices in the order "
-        "of its list, distinctAttribute refused, capacity requests and bindsToNode ignored."
+        "of its list, distinctAttribute refused, capacity requests and bindsToNode ignored, and "
+        "allowMultipleAllocations false for every selector."
     ),
     Quirk.CONFIG_REPEATED: (
         "A claim's configuration for several requests appears in the result once per request."
