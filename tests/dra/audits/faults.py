@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -42,7 +43,8 @@ def planted(code: Code) -> list[Json]:
 
 
 def _adding(code: Code, *objects: Json) -> None:
-    PLANTS[code] = lambda cluster: [*cluster, *objects]
+    # Copies, because a test may change what it gets.
+    PLANTS[code] = lambda cluster: [*cluster, *copy.deepcopy(objects)]
 
 
 def _bound_changed(code: Code, name: str, change: Callable[[Any], None]) -> None:
